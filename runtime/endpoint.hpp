@@ -1,0 +1,65 @@
+// One rank's way to the others: the pool of its messages, its wires, its mailbox.
+//
+// A payload up to the eager limit travels inside the message and the send is over at once. A larger
+// one stays where it is, the receiver reads it there, and its acknowledgement ends the send. An
+// eager limit of zero acknowledges everything: a program that then deadlocks lived on buffering.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+#include "runtime/buffer.hpp"
+#include "runtime/device_memory.hpp"
+#include "runtime/message.hpp"
+#include "runtime/waiter.hpp"
+#include "runtime/wire.hpp"
+
+namespace ringside {
+
+enum class Payload : std::uint8_t { in_place, copied };
+
+class Endpoint {
+ public:
+  Endpoint(RankState& me, DeviceMemory& memory, Waiter& waiter, std::size_t eager_limit);
+
+  // The wire to each rank of the job, by world rank.
+  void connect(std::vector<Wire*> wires) { wires_ = std::move(wires); }
+
+  // Sends; never blocks. The payload must stay as it is until the message was taken, unless it is
+  // `copied` or within the eager limit. Returns the message to wait for, or none when it is over.
+  Message* post(Envelope envelope, Buffer payload, Payload mode);
+
+  // Whether the receiver has taken an acknowledged message; waits for it; ends it.
+  void wait_taken(Message& message, const WaitRecord& what);
+
+  // The oldest message of (group, source, tag); waits for it. To be released.
+  Message& take(std::uint64_t group, int source, std::int64_t tag, const WaitRecord& what);
+  void release(Message& message);
+
+  // Messages that have come in and that nobody has received yet.
+  std::vector<Envelope> unreceived();
+
+ private:
+  using Key = std::tuple<std::uint64_t, int, std::int64_t>;
+
+  Message& new_message(std::size_t payload_bytes);
+  void drain();
+
+  struct Node;
+  RankState& me_;
+  DeviceMemory& memory_;
+  Waiter& waiter_;
+  std::size_t eager_limit_;
+  std::vector<Wire*> wires_;
+  std::deque<Message*> outstanding_;           // eager: free again when the receiver says so
+  std::map<std::size_t, std::vector<Message*>> spare_;  // by payload capacity
+  std::map<Key, std::deque<Message*>> arrived_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,49 @@
+// How a rank waits: spin while there are cores for all ranks, yield, then park on its own bell.
+//
+// Every wait has a limit, counted in time during which this rank could run: a pause of the whole
+// job (a debugger, a suspended laptop) is no silence. An abort of the job ends every wait.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <stdexcept>
+
+#include "runtime/job.hpp"
+
+namespace ringside {
+
+// The job was ended while this rank waited; the cause is another rank's.
+struct JobAborted : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+class Waiter {
+ public:
+  Waiter(SharedJob& job, int rank, std::chrono::nanoseconds limit);
+
+  // Returns when done() holds. `what` is published while parked. Throws PeerLost past the limit,
+  // or when lost_peer() names one; JobAborted when the job was ended.
+  template <class Done>
+  void until(Done&& done, const WaitRecord& what) {
+    for (int turn = 0; !done(); ++turn) {
+      next_turn(turn, what, done);
+    }
+  }
+
+  // A wire lost its connection to this rank; noticed by the next turn of any wait.
+  std::atomic<int> lost_peer{-1};
+
+ private:
+  void next_turn(int turn, const WaitRecord& what, const std::function<bool()>& done);
+
+  SharedJob& job_;
+  RankState& me_;
+  int rank_;
+  std::chrono::nanoseconds limit_;
+  int spins_;
+  int yields_;
+  std::chrono::nanoseconds waited_{0};
+};
+
+}  // namespace ringside
