@@ -1,0 +1,24 @@
+// `ringside log RUN`: reads, filters and sums the traffic log of a run.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace ringside {
+
+struct LogRequest {
+  std::string run;              // a run folder, or a traffic.jsonl
+  std::optional<int> rank;      // sent or received by it
+  std::string op, group, link;  // empty: all
+  std::optional<int> step;
+  int top = 0;          // only the N largest messages; 0: all, in order
+  bool matrix = false;  // the bytes from each rank to each rank, in place of the lines
+  bool json = false;    // one JSON document in place of text
+};
+
+// Prints on stdout; returns the exit code, 0. Throws BadUse: no such run, no log in it, a rank,
+// operation, group, step or link that does not occur (with those that do), a line that is no
+// message.
+int log_verb(const LogRequest& request);
+
+}  // namespace ringside
