@@ -16,12 +16,14 @@ namespace ringside {
 class FutexBell {
  public:
   std::uint32_t rings() const { return rings_.load(std::memory_order_seq_cst); }
+
   void ring();
   // Sleeps while no ring has come since `seen`, at most `limit`; may return early.
   void park(std::uint32_t seen, std::chrono::nanoseconds limit);
 
   // Says that the owner is about to park, so that a ring will wake it. Look again after this.
   void will_sleep() { sleeping_.store(1, std::memory_order_seq_cst); }
+
   void awake() { sleeping_.store(0, std::memory_order_relaxed); }
 
  private:

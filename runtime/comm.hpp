@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,12 +27,18 @@ class Comm {
   Comm& operator=(const Comm&) = delete;
 
   int rank() const { return me_; }
+
   int size() const { return static_cast<int>(members_.size()); }
+
   // The neighbours on the ring.
   int next() const { return (me_ + 1) % size(); }
+
   int prev() const { return (me_ + size() - 1) % size(); }
+
   const std::string& name() const { return name_; }
+
   int world_rank(int r) const { return members_[static_cast<std::size_t>(r)]; }
+
   Rank& owner() { return owner_; }
 
   // The members of equal colour, in the order of (key, rank), as a group "name/colour". Collective.
@@ -71,13 +78,17 @@ class Comm {
   void begin(const Signature& signature);
   Work end();
   Envelope envelope_to(int to, Buffer data, std::int64_t tag);
-  WaitRecord wait_record(std::string_view kind, int peer, std::int64_t tag, std::size_t bytes) const;
+  WaitRecord wait_record(std::string_view kind, int peer, std::int64_t tag,
+                         std::size_t bytes) const;
   Message* post(int to, Buffer data, std::int64_t tag, Payload mode, Time& departed);
+  template <class Take>
+  void exchange(int to, Buffer out, int from, Buffer in, Take&& take);
   template <class Take>
   void receive(int from, Buffer into, std::int64_t tag, Take&& take);
   void check(const Envelope& envelope, int from, Buffer into) const;
   Time ready();
   void reached(Time t);
+
   std::int64_t tag_of(std::int64_t tag) const { return launched_ ? collective_tag : tag; }
 
   Rank& owner_;

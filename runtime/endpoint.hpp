@@ -47,18 +47,23 @@ class Endpoint {
 
  private:
   using Key = std::tuple<std::uint64_t, int, std::int64_t>;
+  struct Node;
 
-  Message& new_message(std::size_t payload_bytes);
+  // Messages with room for a payload of one size.
+  struct Pool {
+    std::vector<Node*> spare;
+    std::deque<Node*> outstanding;  // eager ones: free again when the receiver or the wire says so
+  };
+
+  Node& new_message(std::size_t capacity);
   void drain();
 
-  struct Node;
   RankState& me_;
   DeviceMemory& memory_;
   Waiter& waiter_;
   std::size_t eager_limit_;
   std::vector<Wire*> wires_;
-  std::deque<Message*> outstanding_;           // eager: free again when the receiver says so
-  std::map<std::size_t, std::vector<Message*>> spare_;  // by payload capacity
+  std::map<std::size_t, Pool> pools_;  // by capacity
   std::map<Key, std::deque<Message*>> arrived_;
 };
 

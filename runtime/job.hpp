@@ -18,15 +18,15 @@ namespace ringside {
 
 // What a parked rank waits for, for reports.
 struct WaitRecord {
-  Text<16> kind;  // "recv", "send"; empty: not waiting
+  Text<16> kind{};  // "recv", "send"; empty: not waiting
   std::int32_t peer = -1;
   std::int64_t tag = 0;
   std::uint64_t bytes = 0;
   std::int32_t step = 0;
   std::uint64_t sequence = 0;
-  Text<16> operation;
-  Text<24> algorithm;
-  Text<32> group;
+  Text<16> operation{};
+  Text<24> algorithm{};
+  Text<32> group{};
 };
 
 struct alignas(64) RankState {
@@ -54,7 +54,9 @@ class SharedJob {
 
   JobState& job();
   RankState& rank(int r);
+
   int ranks() const { return ranks_; }
+
   std::span<std::byte> region(int r);
 
   // Sets the flag and wakes every rank.

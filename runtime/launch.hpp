@@ -43,6 +43,7 @@ struct JobResult {
   std::chrono::nanoseconds wall{0};
 
   bool ok() const { return cause < 0; }
+
   // Names the cause first, then what every other rank was doing.
   std::string describe() const;
   // The cause as an exception of its own family (BadUse, PeerLost, …), whose text is describe().

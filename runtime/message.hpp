@@ -30,9 +30,9 @@ struct Text {
 struct Signature {
   std::uint64_t sequence = 0;  // of the operation in its group
   std::uint64_t count = 0;     // elements of the whole operation
-  Text<16> operation;          // "all_reduce", "send"
-  Text<24> algorithm;          // "ring"
-  Text<32> label;              // what the data is: "grad.bucket.7"
+  Text<16> operation{};        // "all_reduce", "send"
+  Text<24> algorithm{};        // "ring"
+  Text<32> label{};            // what the data is: "grad.bucket.7"
   std::int32_t root = -1;
   DType dtype = DType::f32;
   ReduceOp reduction = ReduceOp::none;
@@ -45,9 +45,9 @@ struct Envelope {
   std::int32_t source = 0;  // world ranks
 
   std::int32_t destination = 0;
-  Text<32> group_name;
-  Signature signature;
-  Text<16> phase;
+  Text<32> group_name{};
+  Signature signature{};
+  Text<16> phase{};
   std::int32_t step = 0;
   std::int32_t chunk = -1;
   std::uint64_t count = 0;  // elements of this message

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -24,6 +25,7 @@
 namespace ringside {
 
 class Comm;
+class LiveLog;
 class Wires;
 
 class Rank {
@@ -37,16 +39,22 @@ class Rank {
   Rank& operator=(const Rank&) = delete;
 
   int id() const { return id_; }
+
   int size() const { return job_.ranks(); }
+
   const JobOptions& options() const { return options_; }
+
   const Cluster& cluster() const { return options_.cluster; }
 
   Comm& world() { return *world_; }
+
   DeviceMemory& memory() { return memory_; }
+
   ComputeClock& clock() { return clock_; }
 
   // The modelled time of the program itself: its compute stream.
   Time now() { return clock_.stream().now; }
+
   // The program waits until `t`; under a pace, so does the wall clock.
   void advance_to(Time t);
 
@@ -59,21 +67,26 @@ class Rank {
 
   // For Comm.
   Endpoint& endpoint() { return endpoint_; }
+
   Traffic& traffic() { return traffic_; }
+
   Port& send_port(LinkClass link) { return send_ports_[static_cast<std::size_t>(link)]; }
+
   Port& receive_port(LinkClass link) { return receive_ports_[static_cast<std::size_t>(link)]; }
+
   Stream& new_stream(std::string name);
   void record(const Stream& stream, std::string_view name, Time start, Time end);
-  void active();
   std::int64_t wall_ns() const;
   // How many groups of this identity the rank has made before: equal on all members.
   std::uint64_t group_instance(std::uint64_t identity);
 
  private:
   void keep_pace();
+  void sleep_until(std::int64_t wall_ns);
 
   int id_;
   SharedJob& job_;
+  RankState& state_;
   const JobOptions& options_;
   std::function<void(std::string_view)> send_note_;
   DeviceMemory memory_;
@@ -87,6 +100,7 @@ class Rank {
   std::vector<Span> spans_;
   std::map<std::uint64_t, std::uint64_t> groups_;
   std::int64_t behind_ns_ = 0;
+  std::unique_ptr<LiveLog> live_;
   std::unique_ptr<Wires> wires_;
   std::unique_ptr<Comm> world_;
 };

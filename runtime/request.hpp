@@ -1,4 +1,5 @@
-// A send or receive under way. Wait for each: it is done, in memory and in modelled time, only then.
+// A send or receive under way. Wait for each: it is done, in memory and in modelled time, only
+// then. Receives of one peer and tag take their messages in the order of their waits.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,7 @@ class [[nodiscard]] Request {
   Comm* comm_;
   int peer_;
   std::int64_t tag_;
-  Buffer data_;                 // where to receive into
+  Buffer data_;  // where to receive into
   bool receives_ = true;
   Message* message_ = nullptr;  // the send to wait for
   Time departed_{0};

@@ -26,10 +26,15 @@ class Tensor {
   Tensor view(std::size_t first, std::vector<std::size_t> shape, std::string name) const;
 
   const std::vector<std::size_t>& shape() const { return shape_; }
+
   std::size_t count() const { return count_; }
+
   std::size_t bytes() const { return count_ * size_of(dtype_); }
+
   DType dtype() const { return dtype_; }
+
   const std::string& name() const { return name_; }
+
   explicit operator bool() const { return storage_ != nullptr; }
 
   // The elements. Throws BadUse while the storage is in flight.

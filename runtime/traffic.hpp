@@ -38,6 +38,7 @@ class Traffic {
   void received(const Envelope& envelope, Time arrival, std::int64_t wall_ns);
 
   const std::vector<TrafficSum>& sums() const { return sums_; }
+
   const std::vector<TrafficRecord>& records() const { return records_; }
 
   // Called for each received message (the live view).

@@ -36,6 +36,7 @@ class Waiter {
 
  private:
   void next_turn(int turn, const WaitRecord& what, const std::function<bool()>& done);
+  void park(const WaitRecord& what, const std::function<bool()>& done);
 
   SharedJob& job_;
   RankState& me_;

@@ -19,6 +19,7 @@ class Wires {
 
   // By world rank.
   std::vector<Wire*> by_rank() const { return by_rank_; }
+
   void flush();
 
  private:

@@ -1,0 +1,127 @@
+#include "runtime/endpoint.hpp"
+
+#include <bit>
+#include <cstring>
+#include <new>
+
+namespace ringside {
+
+struct Endpoint::Node : Message {
+  std::size_t capacity = 0;
+};
+
+namespace {
+
+constexpr std::size_t header = 512;               // of a node, so that its payload is aligned
+constexpr std::size_t largest_kept = 64UL << 10;  // larger ones go back to the arena
+constexpr int looks = 4;                          // at the oldest eager messages, before a new one
+
+std::size_t capacity_for(std::size_t bytes) {
+  return bytes == 0 ? 0 : std::bit_ceil(bytes);
+}
+
+}  // namespace
+
+Endpoint::Endpoint(RankState& me, DeviceMemory& memory, Waiter& waiter, std::size_t eager_limit)
+    : me_(me), memory_(memory), waiter_(waiter), eager_limit_(eager_limit) {}
+
+Endpoint::Node& Endpoint::new_message(std::size_t capacity) {
+  static_assert(sizeof(Node) <= header);
+  Pool& pool = pools_[capacity];
+  for (int look = 0; look < looks && pool.spare.empty() && !pool.outstanding.empty(); ++look) {
+    Node* oldest = pool.outstanding.front();
+    pool.outstanding.pop_front();
+    if (oldest->delivery.load(std::memory_order_acquire) == Delivery::free) {
+      pool.spare.push_back(oldest);
+    } else {
+      pool.outstanding.push_back(oldest);
+    }
+  }
+  if (!pool.spare.empty()) {
+    Node* node = pool.spare.back();
+    pool.spare.pop_back();
+    return *node;
+  }
+  auto* node = new (memory_.allocate_message(header + capacity)) Node;
+  node->capacity = capacity;
+  return *node;
+}
+
+Message* Endpoint::post(Envelope envelope, Buffer payload, Payload mode) {
+  const std::size_t bytes = payload.bytes();
+  const bool eager = eager_limit_ > 0 && bytes <= eager_limit_;
+  const bool copy = eager || mode == Payload::copied || !memory_.contains(payload.data, bytes);
+  Node& node = new_message(copy ? capacity_for(bytes) : 0);
+  node.envelope = envelope;
+  node.envelope.acknowledged = !eager;
+  node.payload = payload.data;
+  if (copy) {
+    node.payload = reinterpret_cast<std::byte*>(&node) + header;
+    if (bytes > 0) {
+      std::memcpy(node.payload, payload.data, bytes);
+    }
+  }
+  node.delivery.store(Delivery::under_way, std::memory_order_relaxed);
+  if (eager) {
+    pools_[node.capacity].outstanding.push_back(&node);
+  }
+  me_.activity.fetch_add(1, std::memory_order_relaxed);
+  wires_[static_cast<std::size_t>(envelope.destination)]->push(node);
+  return eager ? nullptr : &node;
+}
+
+void Endpoint::wait_taken(Message& message, const WaitRecord& what) {
+  waiter_.until([&] { return message.delivery.load(std::memory_order_seq_cst) == Delivery::taken; },
+                what);
+  auto& node = static_cast<Node&>(message);
+  if (node.capacity > largest_kept) {
+    memory_.release_message(reinterpret_cast<std::byte*>(&node));
+  } else {
+    pools_[node.capacity].spare.push_back(&node);
+  }
+}
+
+void Endpoint::drain() {
+  for (Message* message = me_.mailbox.take_all(); message != nullptr;) {
+    Message* next = message->next;
+    const Envelope& e = message->envelope;
+    arrived_[{e.group, e.source, e.tag}].push_back(message);
+    message = next;
+  }
+}
+
+Message& Endpoint::take(std::uint64_t group, int source, std::int64_t tag, const WaitRecord& what) {
+  const Key key{group, source, tag};
+  auto found = arrived_.end();
+  waiter_.until(
+      [&] {
+        drain();
+        found = arrived_.find(key);
+        return found != arrived_.end();
+      },
+      what);
+  Message& message = *found->second.front();
+  found->second.pop_front();
+  if (found->second.empty()) {
+    arrived_.erase(found);
+  }
+  me_.activity.fetch_add(1, std::memory_order_relaxed);
+  return message;
+}
+
+void Endpoint::release(Message& message) {
+  wires_[static_cast<std::size_t>(message.envelope.source)]->release(message);
+}
+
+std::vector<Envelope> Endpoint::unreceived() {
+  drain();
+  std::vector<Envelope> left;
+  for (const auto& [key, messages] : arrived_) {
+    for (const Message* message : messages) {
+      left.push_back(message->envelope);
+    }
+  }
+  return left;
+}
+
+}  // namespace ringside

@@ -1,0 +1,77 @@
+#include "runtime/tensor.hpp"
+
+#include <cstring>
+
+#include "runtime/errors.hpp"
+
+namespace ringside {
+
+struct Tensor::Storage {
+  Storage(DeviceMemory& memory_of, std::size_t size, Category kind, std::string_view name)
+      : memory(memory_of),
+        bytes(size),
+        category(kind),
+        data(memory.allocate(bytes, category, name)) {
+    std::memset(data, 0, bytes);
+  }
+
+  ~Storage() { memory.release(data, bytes, category); }
+
+  Storage(const Storage&) = delete;
+  Storage& operator=(const Storage&) = delete;
+
+  DeviceMemory& memory;
+  std::size_t bytes;
+  Category category;
+  std::byte* data;
+  std::string in_flight;
+};
+
+namespace {
+
+std::size_t product(const std::vector<std::size_t>& shape) {
+  std::size_t count = 1;
+  for (const auto extent : shape) {
+    count *= extent;
+  }
+  return count;
+}
+
+}  // namespace
+
+Tensor::Tensor(DeviceMemory& memory, DType dtype, std::vector<std::size_t> shape, Category category,
+               std::string name)
+    : count_(product(shape)), shape_(std::move(shape)), dtype_(dtype), name_(std::move(name)) {
+  storage_ = std::make_shared<Storage>(memory, bytes(), category, name_);
+}
+
+Tensor Tensor::view(std::size_t first, std::vector<std::size_t> shape, std::string name) const {
+  Tensor part = *this;
+  part.first_ = first_ + first;
+  part.count_ = product(shape);
+  if (first + part.count_ > count_) {
+    throw BadUse("tensor \"" + name_ + "\" has " + std::to_string(count_) +
+                 " elements: there is no view of " + std::to_string(part.count_) + " from " +
+                 std::to_string(first));
+  }
+  part.shape_ = std::move(shape);
+  part.name_ = std::move(name);
+  return part;
+}
+
+Buffer Tensor::buffer() const {
+  if (!storage_) {
+    throw BadUse("a tensor without storage was touched");
+  }
+  if (!storage_->in_flight.empty()) {
+    throw BadUse("tensor \"" + name_ + "\" is in flight in " + storage_->in_flight +
+                 ": wait() for that work before touching it");
+  }
+  return {storage_->data + first_ * size_of(dtype_), count_, dtype_};
+}
+
+void Tensor::mark_in_flight(std::string operation) const {
+  storage_->in_flight = std::move(operation);
+}
+
+}  // namespace ringside

@@ -1,0 +1,85 @@
+#include "runtime/waiter.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <string>
+#include <thread>
+
+#include "runtime/errors.hpp"
+#include "runtime/units.hpp"
+
+namespace ringside {
+
+namespace {
+
+constexpr std::chrono::milliseconds slice(200);  // between two looks at limits
+constexpr int many_ranks = 64;                   // beyond it long yielding only feeds the scheduler
+
+std::string describe(const WaitRecord& what) {
+  std::string text = std::string(what.kind) +
+                     (what.kind == std::string_view("send") ? " to" : " from") + " rank " +
+                     std::to_string(what.peer) + " in group " + std::string(what.group);
+  if (!std::string_view(what.operation).empty()) {
+    text += ", " + std::string(what.operation) + " (" + std::string(what.algorithm) + ") #" +
+            std::to_string(what.sequence) + ", step " + std::to_string(what.step);
+  } else {
+    text += ", tag " + std::to_string(what.tag);
+  }
+  return text + ", " + to_string(Bytes{static_cast<std::int64_t>(what.bytes)});
+}
+
+}  // namespace
+
+Waiter::Waiter(SharedJob& job, int rank, std::chrono::nanoseconds limit)
+    : job_(job),
+      me_(job.rank(rank)),
+      rank_(rank),
+      limit_(limit),
+      spins_(job.ranks() <= static_cast<int>(std::thread::hardware_concurrency()) ? 2000 : 0),
+      yields_(job.ranks() > many_ranks ? 20 : 400) {}
+
+void Waiter::next_turn(int turn, const WaitRecord& what, const std::function<bool()>& done) {
+  if (turn == 0) {
+    waited_ = std::chrono::nanoseconds(0);
+  }
+  if (job_.job().aborted.load(std::memory_order_relaxed)) {
+    throw JobAborted("stopped in " + describe(what) + ": another rank had failed");
+  }
+  if (const int lost = lost_peer.load(std::memory_order_acquire); lost >= 0) {
+    throw PeerLost("rank " + std::to_string(rank_) + ": the connection to rank " +
+                   std::to_string(lost) + " broke during " + describe(what));
+  }
+  if (turn < spins_) {
+    return;
+  }
+  if (turn < spins_ + yields_) {
+    sched_yield();
+    return;
+  }
+  park(what, done);
+}
+
+void Waiter::park(const WaitRecord& what, const std::function<bool()>& done) {
+  Bell& bell = me_.mailbox.bell;
+  const auto seen = bell.rings();
+  me_.waiting.write(what);
+  bell.will_sleep();
+  if (!done() && !job_.job().aborted.load(std::memory_order_seq_cst)) {
+    const auto before = std::chrono::steady_clock::now();
+    bell.park(seen, std::min<std::chrono::nanoseconds>(slice, limit_));
+    const std::chrono::nanoseconds parked = std::chrono::steady_clock::now() - before;
+    waited_ += std::min<std::chrono::nanoseconds>(parked, 2 * slice);
+  }
+  bell.awake();
+  me_.waiting.write({});
+  if (waited_ > limit_ && !done()) {
+    me_.waiting.write(what);  // stays, for the report
+    throw PeerLost(
+        "rank " + std::to_string(rank_) + " waited " +
+        std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(waited_).count()) +
+        " ms, past the limit, in " + describe(what));
+  }
+}
+
+}  // namespace ringside
