@@ -1,0 +1,32 @@
+// The verb `run`: one scenario from the first fork to the verdict.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "runtime/traffic.hpp"
+#include "scenarios/settings.hpp"
+
+namespace ringside {
+
+struct RunRequest {
+  Settings settings;     // resolved: world size and degrees are filled in and agree
+  std::string scenario;  // as the user named it
+  std::size_t eager_limit = 1024;
+  double pace = 0;  // wall seconds per modelled second; 0: full speed
+  std::optional<LogLevel> log;
+  bool trace = true;
+  std::optional<std::filesystem::path> out;  // the run folder; none: one is made under runs/
+  std::chrono::nanoseconds timeout = std::chrono::seconds(30);  // of every wait
+  bool json = false;
+  bool verbose = false;
+};
+
+// Runs the scenario and prints its report (with json: one document) on stdout; returns an exit code
+// of exit_codes.hpp. When it throws it has printed nothing on stdout: the caller reports the error.
+int run_verb(const RunRequest& request);
+
+}  // namespace ringside

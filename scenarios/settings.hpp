@@ -1,0 +1,131 @@
+// What a scenario says, as plain data with defaults. setting_keys.hpp has the names of all keys,
+// how they are read and printed, and their bounds; nothing else reads or writes them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/topology.hpp"
+#include "runtime/units.hpp"
+
+namespace ringside {
+
+// What the scenario teaches, in one sentence.
+struct LessonText {
+  std::string en;
+  std::string zh;
+  bool operator==(const LessonText&) const = default;
+};
+
+struct ClusterSettings {
+  int nodes = 1;
+  int gpus_per_node = 8;          // of every node; the last may hold fewer
+  std::optional<Bytes> capacity;  // modelled memory of a GPU; none: unlimited
+  Rate flops{400'000'000'000'000};
+  bool operator==(const ClusterSettings&) const = default;
+};
+
+struct LinkSettings {
+  Rate bandwidth;
+  Time latency{0};
+  bool operator==(const LinkSettings&) const = default;
+};
+
+struct LinksSettings {
+  LinkSettings nvlink{Rate{160'000'000'000}, std::chrono::microseconds(1)};
+  LinkSettings ib{Rate{50'000'000'000}, std::chrono::microseconds(5)};
+  bool operator==(const LinksSettings&) const = default;
+};
+
+// A byte-level MLP: the last `context` bytes are embedded, then `layers` hidden layers, then a
+// softmax over `vocab`.
+struct ModelSettings {
+  std::string kind = "mlp";
+  int context = 8;
+  int embedding = 16;
+  int hidden = 128;
+  int layers = 2;
+  int vocab = 256;
+  int sequence = 32;  // predicted bytes of one sample
+  std::string dtype = "f32";
+  bool operator==(const ModelSettings&) const = default;
+};
+
+struct ParallelSettings {
+  int dp = 0;  // 0: what the other degrees leave; resolve() fills it in
+  int microbatches = 1;
+  bool operator==(const ParallelSettings&) const = default;
+};
+
+struct DpSettings {
+  Bytes bucket{25 << 20};
+  bool overlap = true;
+  bool sync_every_microbatch = false;
+  bool operator==(const DpSettings&) const = default;
+};
+
+// Names of algorithms.
+struct CollectivesSettings {
+  std::string all_reduce = "ring";
+  std::string reduce_scatter = "ring";
+  std::string all_gather = "ring";
+  std::string all_to_all = "pairwise";
+  std::string broadcast = "linear";
+  std::string barrier = "dissemination";
+  bool operator==(const CollectivesSettings&) const = default;
+};
+
+struct TrainSettings {
+  int steps = 3;
+  std::int64_t seed = 1;
+  std::string optimizer = "sgd";
+  double lr = 0.1;
+  double momentum = 0.9;  // of sgd
+  double beta1 = 0.9;     // this and the following: of adamw
+  double beta2 = 0.999;
+  double eps = 1e-8;
+  double weight_decay = 0.01;
+  int batch = 64;  // samples of one step, over all ranks and microbatches
+  bool operator==(const TrainSettings&) const = default;
+};
+
+struct DataSettings {
+  std::string text;  // an absolute path; empty: the built-in text
+  bool operator==(const DataSettings&) const = default;
+};
+
+struct ChecksSettings {
+  std::vector<std::string> run;  // names out of check_names()
+  std::string peer;              // a scenario to compare with
+  std::string expect;            // "oom": the lesson is this failure; empty: none
+  bool operator==(const ChecksSettings&) const = default;
+};
+
+struct Settings {
+  std::string name;  // "dp/ring"
+  LessonText lesson;
+  int ranks = 0;  // world size; 0: all GPUs of the cluster; resolve() fills it in
+  ClusterSettings cluster;
+  LinksSettings links;
+  ModelSettings model;
+  ParallelSettings parallel;
+  DpSettings dp;
+  CollectivesSettings collectives;
+  TrainSettings train;
+  DataSettings data;
+  ChecksSettings checks;
+  bool operator==(const Settings&) const = default;
+};
+
+// The runtime's view of the cluster and its links.
+inline Cluster cluster_of(const Settings& settings) {
+  return {.gpus_per_node = settings.cluster.gpus_per_node,
+          .nvlink = {settings.links.nvlink.bandwidth, settings.links.nvlink.latency},
+          .ib = {settings.links.ib.bandwidth, settings.links.ib.latency},
+          .flops = settings.cluster.flops,
+          .capacity = settings.cluster.capacity};
+}
+
+}  // namespace ringside
