@@ -1,0 +1,31 @@
+// The bucket layout of gradients: which tensors travel together, and in what order.
+//
+// Buckets come in backward order, because that is the order in which gradients are ready. A bucket
+// holds whole tensors of one layer and closes before it would pass its limit; a larger tensor is a
+// bucket alone. Each is padded to a multiple of the group's size, so that chunk r of every bucket
+// is rank r's shard: data parallelism and ZeRO share this one layout. (PyTorch DDP, VLDB 2020,
+// section 3.2.)
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "runtime/units.hpp"
+
+namespace ringside {
+
+struct Bucket {
+  std::size_t layer = 0;
+  std::vector<std::size_t> tensors{};  // indices within the layer
+  std::vector<std::size_t> firsts{};   // where each begins, in elements
+  std::size_t count = 0;               // elements without padding
+  std::size_t padded = 0;              // a multiple of the group's size
+  std::string label{};                 // "grad.bucket.0"
+};
+
+// `tensor_counts`: elements of each tensor, by layer in forward order.
+std::vector<Bucket> cut_buckets(const std::vector<std::vector<std::size_t>>& tensor_counts,
+                                Bytes limit, std::size_t element_size, int group_size);
+
+}  // namespace ringside
