@@ -28,6 +28,9 @@ struct LoggedMessage {
 
 LoggedMessage logged(const TrafficRecord& record);
 
+// Microseconds to the picosecond: "12.500000".
+std::string microseconds(Time time);
+
 // One line for people, without its end, in columns: modelled start and end, from and to, bytes,
 // link, group, operation, step, chunk, label. Times are microseconds to the picosecond, so that
 // they can be compared down the page.

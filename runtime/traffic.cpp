@@ -1,30 +1,25 @@
 #include "runtime/traffic.hpp"
 
-#include <algorithm>
-
 namespace ringside {
 
+// The search starts at the last one found: messages of one kind come in runs, and kinds recur in
+// the same order at every training step.
 TrafficSum& Traffic::sum_of(const Envelope& envelope) {
-  const auto matches = [&](const TrafficSum& sum) {
-    return sum.link == envelope.link &&
-           std::string_view(sum.operation) == envelope.signature.operation &&
-           std::string_view(sum.label) == envelope.signature.label &&
-           std::string_view(sum.group) == envelope.group_name;
-  };
-  if (last_ < sums_.size() && matches(sums_[last_])) {
-    return sums_[last_];
+  for (std::size_t tried = 0; tried < sums_.size(); ++tried, last_ = (last_ + 1) % sums_.size()) {
+    const auto& sum = sums_[last_];
+    if (sum.link == envelope.link && std::string_view(sum.label) == envelope.signature.label &&
+        std::string_view(sum.operation) == envelope.signature.operation &&
+        std::string_view(sum.group) == envelope.group_name) {
+      return sums_[last_];
+    }
   }
-  const auto found = std::find_if(sums_.begin(), sums_.end(), matches);
-  last_ = static_cast<std::size_t>(found - sums_.begin());
-  if (found == sums_.end()) {
-    TrafficSum sum;
-    sum.group = envelope.group_name;
-    sum.operation = envelope.signature.operation;
-    sum.label = envelope.signature.label;
-    sum.link = envelope.link;
-    sums_.push_back(sum);
-  }
-  return sums_[last_];
+  last_ = sums_.size();
+  auto& sum = sums_.emplace_back();
+  sum.group = envelope.group_name;
+  sum.operation = envelope.signature.operation;
+  sum.label = envelope.signature.label;
+  sum.link = envelope.link;
+  return sum;
 }
 
 void Traffic::sent(const Envelope& envelope) {

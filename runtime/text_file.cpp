@@ -1,0 +1,45 @@
+#include "runtime/text_file.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "runtime/errors.hpp"
+
+namespace ringside {
+
+TextFile::TextFile(std::filesystem::path path)
+    : path_(std::move(path)), file_(path_, std::ios::binary | std::ios::trunc) {
+  if (!file_) {
+    fail();
+  }
+}
+
+void TextFile::write(std::string_view text) {
+  constexpr std::size_t piece = 1UL << 20;
+  pending_ += text;
+  if (pending_.size() >= piece) {
+    flush();
+  }
+}
+
+void TextFile::close() {
+  flush();
+  file_.close();
+  if (!file_) {
+    fail();
+  }
+}
+
+void TextFile::flush() {
+  if (!file_.write(pending_.data(), static_cast<std::streamsize>(pending_.size()))) {
+    fail();
+  }
+  pending_.clear();
+}
+
+void TextFile::fail() const {
+  throw BadUse("cannot write " + path_.string() + ": " + std::strerror(errno));
+}
+
+}  // namespace ringside
