@@ -29,6 +29,9 @@ struct WaitRecord {
   Text<32> group{};
 };
 
+// "recv from rank 3 in group dp, all_reduce (ring) #12, step 4, 64.0 KiB".
+std::string text_of(const WaitRecord& what);
+
 struct alignas(64) RankState {
   Mailbox mailbox;
   SharedRecord<WaitRecord> waiting;
