@@ -1,0 +1,89 @@
+#include "scenarios/help_text.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <array>
+
+namespace ringside {
+namespace {
+
+struct VerbText {
+  const char* verb;
+  const char* meaning;
+  const char* examples;
+};
+
+constexpr const char* exit_codes =
+    "Exit codes: 0 all checks hold, 1 a check failed, 2 bad use or configuration,\n"
+    "3 a rank was lost or silent past the limit, 4 deadlock or mismatched collectives,\n"
+    "5 out of device memory.\n";
+
+constexpr std::array<VerbText, 3> verbs{{
+    {"list", "show the scenarios, each with its lesson",
+     "Examples:\n"
+     "  ringside list\n"
+     "  ringside list --zh\n"},
+    {"run", "run a scenario, check it against one process, and keep its log",
+     "Examples:\n"
+     "  ringside run dp/gradient_equivalence\n"
+     "  ringside run dp/ring --ranks 5 --all-reduce naive\n"
+     "  ringside run dp/ring --ranks 8 --set cluster.gpus_per_node=3     nodes of 3, 3 and 2 GPUs\n"
+     "  ringside run dp/overlap --set train.batch=8 --set dp.bucket=\"1 MiB\"\n"
+     "  ringside run my.toml --text book.txt --out runs/book --json\n"
+     "\n"
+     "A run leaves a folder under runs/ (or --out): traffic.jsonl, trace.json for\n"
+     "https://ui.perfetto.dev, summary.json, and scenario.toml, which `ringside run` takes again.\n"
+     "docs/formats.md has all keys. The report goes to stdout, everything else to stderr.\n"},
+    {"log", "read the messages of a run: who sent what to whom, when",
+     "Examples:\n"
+     "  ringside log RUN --rank 0 --op all_reduce --step 3\n"
+     "  ringside log RUN --link ib --top 10\n"
+     "  ringside log RUN --matrix\n"},
+}};
+
+const VerbText& text_of(const std::string& verb) {
+  return *std::find_if(verbs.begin(), verbs.end() - 1,
+                       [&](const auto& row) { return row.verb == verb; });
+}
+
+}  // namespace
+
+std::vector<std::string> verb_names() {
+  std::vector<std::string> names;
+  std::transform(verbs.begin(), verbs.end(), std::back_inserter(names),
+                 [](const auto& row) { return row.verb; });
+  return names;
+}
+
+std::string meaning_of(const std::string& verb) {
+  return fmt::format("ringside {}: {}\n", verb, text_of(verb).meaning);
+}
+
+std::string examples_of(const std::string& verb) {
+  const std::string tail = verb == "run" ? fmt::format("\n{}", exit_codes) : std::string();
+  return text_of(verb).examples + tail;
+}
+
+std::string help_text() {
+  std::string help =
+      "ringside: processes in the place of GPUs, real collectives, real training, every result\n"
+      "checked against one process\n\n"
+      "Use: ringside VERB [flags]\n\nVerbs:\n";
+  for (const auto& [verb, meaning, examples] : verbs) {
+    help += fmt::format("  {:<6}{}\n", verb, meaning);
+  }
+  help +=
+      "\nStart with:\n"
+      "  ringside list\n"
+      "  ringside run dp/gradient_equivalence\n"
+      "\n`ringside VERB --help` shows the flags of a verb; --version the version.\n"
+      "With --json every verb prints one JSON document on stdout; messages go to stderr.\n\n";
+  return help + exit_codes;
+}
+
+std::string version_text() {
+  return "ringside 0.1.0\n";
+}
+
+}  // namespace ringside

@@ -1,0 +1,27 @@
+// The flags of `run` and `log`, read into their requests.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scenarios/list_verb.hpp"
+#include "scenarios/log_verb.hpp"
+#include "scenarios/run_verb.hpp"
+
+namespace ringside {
+
+// What was asked for, or the help text that was asked for instead.
+template <class Request>
+struct Asked {
+  std::optional<Request> request;
+  std::string help;
+};
+
+// `words`: what follows the verb. They throw BadUse that names the flag, what was given and what
+// would be right. asked_run also loads the scenario and resolves its settings.
+Asked<ListRequest> asked_list(const std::vector<std::string>& words);
+Asked<RunRequest> asked_run(const std::vector<std::string>& words);
+Asked<LogRequest> asked_log(const std::vector<std::string>& words);
+
+}  // namespace ringside

@@ -1,0 +1,104 @@
+// Whether the numbers of a scenario agree with each other.
+
+#include <spdlog/fmt/fmt.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+
+#include "runtime/errors.hpp"
+#include "scenarios/overrides.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::int64_t most_ranks = 65536;
+// Every rank holds weights, gradients and optimizer state for real.
+constexpr std::int64_t most_parameters = 1'000'000'000;
+
+void resolve_ranks(Settings& settings) {
+  const auto& cluster = settings.cluster;
+  const std::int64_t gpus = std::int64_t{cluster.nodes} * cluster.gpus_per_node;
+  const std::int64_t ranks = settings.ranks > 0 ? settings.ranks : gpus;
+  if (ranks > most_ranks) {
+    throw BadUse(
+        fmt::format("cluster.nodes = {} of cluster.gpus_per_node = {} are {} ranks: at "
+                    "most {} can run",
+                    cluster.nodes, cluster.gpus_per_node, ranks, most_ranks));
+  }
+  const auto needed = (ranks + cluster.gpus_per_node - 1) / cluster.gpus_per_node;
+  if (needed != cluster.nodes) {
+    throw BadUse(
+        fmt::format("{} ranks on nodes of cluster.gpus_per_node = {} fill {} nodes, but "
+                    "cluster.nodes = {}: set "
+                    "cluster.nodes = {}, or run {} ranks",
+                    ranks, cluster.gpus_per_node, needed, cluster.nodes, needed, gpus));
+  }
+  settings.ranks = static_cast<int>(ranks);
+}
+
+void resolve_degrees(Settings& settings) {
+  auto& dp = settings.parallel.dp;
+  if (dp == 0) {
+    dp = settings.ranks;
+  }
+  if (dp != settings.ranks) {
+    throw BadUse(
+        fmt::format("parallel.dp = {0}, but {1} ranks leave {1} for it: leave parallel.dp "
+                    "out, set it to {1}, or run with --ranks {0}",
+                    dp, settings.ranks));
+  }
+}
+
+void check_model(const ModelSettings& model) {
+  const std::int64_t width = std::int64_t{model.context} * model.embedding;
+  const std::int64_t hidden = model.hidden;
+  const std::int64_t parameters =
+      std::int64_t{model.vocab} * model.embedding + (width + 1) * hidden +
+      (model.layers - 1) * (hidden + 1) * hidden + (hidden + 1) * model.vocab;
+  if (parameters > most_parameters) {
+    throw BadUse(fmt::format(
+        "a model of {} parameters (model.hidden = {}, model.layers = {}, model.context = {}, "
+        "model.embedding = {}) is too large to be trained here: at most {}; reduce one of them",
+        parameters, model.hidden, model.layers, model.context, model.embedding, most_parameters));
+  }
+}
+
+}  // namespace
+
+void check_text_file(const std::string& path, const std::string& where) {
+  std::error_code failed;
+  const auto refuse = [&](const char* why) {
+    throw BadUse(where + ": " + why + ": give a file with at least one byte that you may read");
+  };
+  if (!std::filesystem::exists(path, failed)) {
+    refuse("there is no such file");
+  }
+  if (!std::filesystem::is_regular_file(path, failed)) {
+    refuse("is no regular file");
+  }
+  std::ifstream in(path, std::ios::binary);
+  if (!in) {
+    refuse("cannot be read");
+  }
+  if (in.peek() == std::ifstream::traits_type::eof()) {
+    refuse("is empty");
+  }
+}
+
+void resolve(Settings& settings) {
+  resolve_ranks(settings);
+  resolve_degrees(settings);
+  check_model(settings.model);
+  if (!settings.data.text.empty()) {
+    check_text_file(settings.data.text, "data.text = " + settings.data.text);
+  }
+  if (settings.parallel.microbatches > settings.train.batch) {
+    throw BadUse(
+        fmt::format("train.batch = {0} samples cannot fill parallel.microbatches = {1}: at "
+                    "most {0} microbatches, or a batch of {1}",
+                    settings.train.batch, settings.parallel.microbatches));
+  }
+}
+
+}  // namespace ringside

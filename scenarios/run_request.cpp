@@ -1,0 +1,136 @@
+// The flags of `run`.
+
+#include <spdlog/fmt/fmt.h>
+
+#include <array>
+
+#include "runtime/errors.hpp"
+#include "scenarios/flag_values.hpp"
+#include "scenarios/flags.hpp"
+#include "scenarios/help_text.hpp"
+#include "scenarios/overrides.hpp"
+#include "scenarios/requests.hpp"
+#include "scenarios/scenario_file.hpp"
+
+namespace ringside {
+namespace {
+
+using Given = std::optional<std::string>;
+
+// A flag that is another name of a key.
+struct KeyFlag {
+  const char* flag;
+  const char* what;
+  const char* key;
+  const char* meaning;
+};
+
+constexpr std::array<KeyFlag, 8> key_flags{{
+    {"--text", "FILE", "data.text", "learn this file instead of the built-in text"},
+    {"--seed", "N", "train.seed", "seed of weights and data"},
+    {"--all-reduce", "NAME", "collectives.all_reduce", "algorithm of all-reduce"},
+    {"--reduce-scatter", "NAME", "collectives.reduce_scatter", "algorithm of reduce-scatter"},
+    {"--all-gather", "NAME", "collectives.all_gather", "algorithm of all-gather"},
+    {"--all-to-all", "NAME", "collectives.all_to_all", "algorithm of all-to-all"},
+    {"--broadcast", "NAME", "collectives.broadcast", "algorithm of broadcast"},
+    {"--barrier", "NAME", "collectives.barrier", "algorithm of barrier"},
+}};
+
+// All that can be said after `run`, as text.
+struct RunWords {
+  Given scenario, ranks, eager_limit, pace, log, trace, out, timeout;
+  std::vector<std::string> set;
+  std::array<Given, key_flags.size()> keys;
+  bool json = false, verbose = false;
+};
+
+void declare(Flags& flags, RunWords& words) {
+  flags.word("NAME", words.scenario, "a scenario, such as dp/ring, or the path of a .toml file");
+  flags.value("--ranks", "N", words.ranks,
+              "N GPUs in one node, or in nodes of the cluster.gpus_per_node given with --set");
+  flags.values("--set", "KEY=VALUE", words.set,
+               "change any key of the scenario (docs/formats.md); again for more");
+  for (std::size_t i = 0; i < key_flags.size(); ++i) {
+    flags.value(key_flags[i].flag, key_flags[i].what, words.keys[i],
+                fmt::format("{} ({})", key_flags[i].meaning, key_flags[i].key));
+  }
+  flags.value("--eager-limit", "BYTES", words.eager_limit,
+              "payloads up to this are copied along, 1024; at 0 every send waits for its receiver");
+  flags.value("--pace", "S", words.pace,
+              "wall seconds per modelled second, 0: full speed; 1 makes links as slow as modelled");
+  flags.value("--log", "full|summary|none", words.log,
+              "traffic.jsonl with every message, sums only, or nothing");
+  flags.value("--trace", "on|off", words.trace, "write trace.json for Perfetto, on");
+  flags.value("--out", "DIR", words.out, "the run folder; otherwise a new one under runs/");
+  flags.value("--timeout", "S", words.timeout, "longest wait of a rank in seconds, 30");
+  flags.flag("--json", words.json, "one JSON document on stdout");
+  flags.flag("-v,--verbose", words.verbose, "a line per message on stderr");
+}
+
+std::optional<LogLevel> log_level(const Given& text) {
+  if (!text) {
+    return std::nullopt;
+  }
+  const auto name = choice_of("--log", *text, {"full", "summary", "none"});
+  return name == "full" ? LogLevel::full : name == "none" ? LogLevel::none : LogLevel::summary;
+}
+
+Overrides overrides_of(const RunWords& words) {
+  Overrides overrides{.set = {}, .ranks = words.ranks};
+  for (const auto& text : words.set) {
+    overrides.set.push_back(parse_set(text));
+  }
+  // After --set: a flag of its own wins.
+  for (std::size_t i = 0; i < key_flags.size(); ++i) {
+    if (const auto& value = words.keys[i]) {
+      const auto& [flag, what, key, meaning] = key_flags[i];
+      overrides.set.push_back({fmt::format("{} {}", flag, *value), key, *value});
+    }
+  }
+  return overrides;
+}
+
+RunRequest request_of(const RunWords& words) {
+  RunRequest request;
+  request.scenario = words.scenario.value();
+  request.settings = load_scenario(find_scenario(request.scenario));
+  apply_overrides(request.settings, overrides_of(words));
+  if (const auto& peer = request.settings.checks.peer; !peer.empty()) {
+    find_scenario(peer);
+  }
+  if (words.eager_limit) {
+    request.eager_limit = bytes_of("--eager-limit", *words.eager_limit);
+  }
+  if (words.pace) {
+    request.pace = number_of("--pace", *words.pace, {.low = 0, .high = 1e12});
+  }
+  if (words.timeout) {
+    const double seconds = number_of("--timeout", *words.timeout, {.low = 0.001, .high = 1e6});
+    request.timeout = std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
+  }
+  request.log = log_level(words.log);
+  request.trace = !words.trace || choice_of("--trace", *words.trace, {"on", "off"}) == "on";
+  if (words.out) {
+    request.out = folder_of("--out", *words.out);
+  }
+  request.json = words.json;
+  request.verbose = words.verbose;
+  return request;
+}
+
+}  // namespace
+
+Asked<RunRequest> asked_run(const std::vector<std::string>& after_verb) {
+  RunWords words;
+  Flags flags("run", "ringside run NAME [flags]", meaning_of("run"), examples_of("run"));
+  declare(flags, words);
+  if (!flags.parse(after_verb)) {
+    return {std::nullopt, flags.help()};
+  }
+  if (!words.scenario) {
+    throw BadUse("ringside run: which scenario? `ringside list` shows all");
+  }
+  return {request_of(words), {}};
+}
+
+}  // namespace ringside

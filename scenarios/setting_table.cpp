@@ -1,0 +1,189 @@
+// The rows of the table of settings.
+
+#include <limits>
+#include <utility>
+
+#include "collectives/collectives.hpp"
+#include "scenarios/checks.hpp"
+#include "scenarios/setting_keys.hpp"
+#include "scenarios/setting_types.hpp"
+
+namespace ringside {
+namespace {
+
+// A row; `path` leads to the member: &Settings::train, &TrainSettings::steps.
+template <class T, class... Path>
+SettingKey key(std::string name, std::string meaning, SettingType<T> type, Path... path) {
+  return {std::move(name), type.text, std::move(meaning),
+          [=](Settings& settings, const SettingValue& value) {
+            (settings.*....*path) = type.read(value);
+          },
+          [=](const Settings& settings) { return type.print((settings.*....*path)); }};
+}
+
+std::vector<std::string> algorithms_of(std::string_view operation) {
+  std::vector<std::string> names;
+  for (const auto& row : operation_rows()) {
+    if (row.operation == operation) {
+      names.emplace_back(row.algorithm);
+    }
+  }
+  return names;
+}
+
+std::vector<std::string> all_checks() {
+  const auto names = check_names();
+  return {names.begin(), names.end()};
+}
+
+constexpr Bytes tebibyte{1LL << 40};
+constexpr int most_ranks = 65536;
+constexpr auto largest = std::numeric_limits<std::int64_t>::max();
+
+using Rows = std::vector<SettingKey>;
+
+Rows machine() {
+  const auto latency = time(std::chrono::seconds(1));
+  return {
+      key("cluster.nodes", "machines", integer(1, most_ranks), &Settings::cluster,
+          &ClusterSettings::nodes),
+      key("cluster.gpus_per_node", "GPUs of a machine; the last machine may hold fewer",
+          integer(1, most_ranks), &Settings::cluster, &ClusterSettings::gpus_per_node),
+      key("cluster.ranks", "ranks, one per GPU; 0: all GPUs", integer(0, most_ranks),
+          &Settings::ranks),
+      key("cluster.capacity", "modelled memory of a GPU", bytes_or_none(Bytes{1}, tebibyte),
+          &Settings::cluster, &ClusterSettings::capacity),
+      key("cluster.flops", "effective speed of a GPU", flops(), &Settings::cluster,
+          &ClusterSettings::flops),
+      key("links.nvlink.bandwidth", "inside a machine, per GPU and direction", bandwidth(),
+          &Settings::links, &LinksSettings::nvlink, &LinkSettings::bandwidth),
+      key("links.nvlink.latency", "of one message inside a machine", latency, &Settings::links,
+          &LinksSettings::nvlink, &LinkSettings::latency),
+      key("links.ib.bandwidth", "between machines, per GPU and direction", bandwidth(),
+          &Settings::links, &LinksSettings::ib, &LinkSettings::bandwidth),
+      key("links.ib.latency", "of one message between machines", latency, &Settings::links,
+          &LinksSettings::ib, &LinkSettings::latency),
+  };
+}
+
+Rows model() {
+  return {
+      key("model.kind", "a byte-level MLP: embedding, hidden layers, softmax over the next byte",
+          one_of({"mlp"}), &Settings::model, &ModelSettings::kind),
+      key("model.context", "bytes that a prediction sees", integer(1, 1024), &Settings::model,
+          &ModelSettings::context),
+      key("model.embedding", "numbers per embedded byte", integer(1, 65536), &Settings::model,
+          &ModelSettings::embedding),
+      key("model.hidden", "width of a hidden layer", integer(1, 65536), &Settings::model,
+          &ModelSettings::hidden),
+      key("model.layers", "hidden layers", integer(1, 1024), &Settings::model,
+          &ModelSettings::layers),
+      key("model.vocab", "a token is a byte", integer(256, 256), &Settings::model,
+          &ModelSettings::vocab),
+      key("model.sequence", "predicted bytes of a sample", integer(1, 65536), &Settings::model,
+          &ModelSettings::sequence),
+      key("model.dtype", "type of weights and gradients", one_of({"f32", "f64"}), &Settings::model,
+          &ModelSettings::dtype),
+  };
+}
+
+Rows parallel() {
+  return {
+      key("parallel.dp", "data-parallel degree; 0: what the other degrees leave",
+          integer(0, most_ranks), &Settings::parallel, &ParallelSettings::dp),
+      key("parallel.microbatches",
+          "parts of a rank's batch, computed in turn before one optimizer step",
+          integer(1, most_ranks), &Settings::parallel, &ParallelSettings::microbatches),
+      key("dp.bucket",
+          "a bucket closes before it would pass this; a larger tensor is a bucket alone",
+          bytes(Bytes{1}, tebibyte), &Settings::dp, &DpSettings::bucket),
+      key("dp.overlap", "reduce buckets while backward goes on", boolean(), &Settings::dp,
+          &DpSettings::overlap),
+      key("dp.sync_every_microbatch", "reduce after every microbatch, not once a step", boolean(),
+          &Settings::dp, &DpSettings::sync_every_microbatch),
+  };
+}
+
+Rows collectives() {
+  return {
+      key("collectives.all_reduce", "algorithm of all-reduce", one_of(algorithms_of("all_reduce")),
+          &Settings::collectives, &CollectivesSettings::all_reduce),
+      key("collectives.reduce_scatter", "algorithm of reduce-scatter",
+          one_of(algorithms_of("reduce_scatter")), &Settings::collectives,
+          &CollectivesSettings::reduce_scatter),
+      key("collectives.all_gather", "algorithm of all-gather", one_of(algorithms_of("all_gather")),
+          &Settings::collectives, &CollectivesSettings::all_gather),
+      key("collectives.all_to_all", "algorithm of all-to-all", one_of(algorithms_of("all_to_all")),
+          &Settings::collectives, &CollectivesSettings::all_to_all),
+      key("collectives.broadcast", "algorithm of broadcast", one_of(algorithms_of("broadcast")),
+          &Settings::collectives, &CollectivesSettings::broadcast),
+      key("collectives.barrier", "algorithm of barrier", one_of(algorithms_of("barrier")),
+          &Settings::collectives, &CollectivesSettings::barrier),
+  };
+}
+
+Rows training() {
+  const auto decay = number({.low = 0, .high = 1, .high_open = true});
+  return {
+      key("train.steps", "optimizer steps", integer(1, 1'000'000), &Settings::train,
+          &TrainSettings::steps),
+      key("train.seed", "of weights and data", integer64(0, largest), &Settings::train,
+          &TrainSettings::seed),
+      key("train.optimizer", "sgd with momentum, or AdamW", one_of({"sgd", "adamw"}),
+          &Settings::train, &TrainSettings::optimizer),
+      key("train.lr", "learning rate", number({.low = 0, .high = 1000, .low_open = true}),
+          &Settings::train, &TrainSettings::lr),
+      key("train.momentum", "of sgd", decay, &Settings::train, &TrainSettings::momentum),
+      key("train.beta1", "of adamw: decay of the first moment", decay, &Settings::train,
+          &TrainSettings::beta1),
+      key("train.beta2", "of adamw: decay of the second moment", decay, &Settings::train,
+          &TrainSettings::beta2),
+      key("train.eps", "of adamw: added to the root of the second moment",
+          number({.low = 0, .high = 1, .low_open = true}), &Settings::train, &TrainSettings::eps),
+      key("train.weight_decay", "of adamw, decoupled from the gradient",
+          number({.low = 0, .high = 1}), &Settings::train, &TrainSettings::weight_decay),
+      key("train.batch", "samples of one step, over all ranks and microbatches",
+          integer(1, 1'000'000), &Settings::train, &TrainSettings::batch),
+      key("data.text", "file to learn, from the scenario's folder; empty: the built-in text",
+          text(), &Settings::data, &DataSettings::text),
+  };
+}
+
+Rows words() {
+  return {
+      key("name", "the scenario's name; empty: that of its file", text(), &Settings::name),
+      key("lesson.en", "what the scenario teaches, in one sentence", text(), &Settings::lesson,
+          &LessonText::en),
+      key("lesson.zh", "the same in Chinese", text(), &Settings::lesson, &LessonText::zh),
+  };
+}
+
+Rows checks() {
+  return {
+      key("checks.run", "checks, in this order", list_of(all_checks()), &Settings::checks,
+          &ChecksSettings::run),
+      key("checks.peer", "scenario that the report sets beside this one; empty: none", text(),
+          &Settings::checks, &ChecksSettings::peer),
+      key("checks.expect", "failure that the scenario is about; empty: none",
+          one_of({"", "lost", "deadlock", "mismatch", "oom"}), &Settings::checks,
+          &ChecksSettings::expect),
+  };
+}
+
+Rows all_rows() {
+  Rows all;
+  for (const auto& part :
+       {words(), machine(), model(), parallel(), collectives(), training(), checks()}) {
+    all.insert(all.end(), part.begin(), part.end());
+  }
+  return all;
+}
+
+}  // namespace
+
+std::span<const SettingKey> setting_keys() {
+  static const Rows rows = all_rows();
+  return rows;
+}
+
+}  // namespace ringside

@@ -1,0 +1,59 @@
+#include "scenarios/terminal.hpp"
+
+#include <spdlog/fmt/fmt.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace ringside {
+namespace {
+
+bool set(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0';
+}
+
+}  // namespace
+
+bool stderr_rewrites_lines() {
+  return isatty(STDERR_FILENO) == 1 && set("TERM") &&
+         std::string_view(std::getenv("TERM")) != "dumb";
+}
+
+bool stderr_has_colour() {
+  return stderr_rewrites_lines() && !set("NO_COLOR");
+}
+
+std::string printable(std::string_view text) {
+  std::string shown;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool control = (byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f;
+    shown += control ? fmt::format("\\x{:02x}", byte) : std::string(1, c);
+  }
+  return shown;
+}
+
+Progress::Progress(std::ostream& out, bool visible, std::string what, std::int64_t total)
+    : out_(out), visible_(visible), what_(std::move(what)), total_(total) {}
+
+Progress::~Progress() {
+  if (written_ > 0) {
+    out_ << '\r' << std::string(written_, ' ') << '\r' << std::flush;
+  }
+}
+
+void Progress::at(std::int64_t done) {
+  const auto now = std::chrono::steady_clock::now();
+  if (!visible_ || now < next_) {
+    return;
+  }
+  next_ = now + std::chrono::milliseconds(100);
+  const auto line = fmt::format("{} {} of {}", what_, done, total_);
+  out_ << '\r' << line << std::string(written_ - std::min(written_, line.size()), ' ')
+       << std::flush;
+  written_ = std::max(written_, line.size());
+}
+
+}  // namespace ringside

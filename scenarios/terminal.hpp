@@ -1,0 +1,42 @@
+// What stderr can show: progress is one line that is rewritten on a terminal, and nothing
+// elsewhere.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <string_view>
+
+namespace ringside {
+
+// Whether stderr is a terminal whose lines can be rewritten (TERM is neither unset nor dumb).
+bool stderr_rewrites_lines();
+// The same, and NO_COLOR is not set.
+bool stderr_has_colour();
+
+// `text` with control characters as \xNN, so that a file name cannot move the cursor. Other bytes
+// stay as they are.
+std::string printable(std::string_view text);
+
+// "step 3 of 10", rewritten in place at most ten times a second, and wiped in the end.
+class Progress {
+ public:
+  // `visible`: usually stderr_rewrites_lines().
+  Progress(std::ostream& out, bool visible, std::string what, std::int64_t total);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void at(std::int64_t done);
+
+ private:
+  std::ostream& out_;
+  bool visible_;
+  std::string what_;
+  std::int64_t total_;
+  std::size_t written_ = 0;  // columns to wipe
+  std::chrono::steady_clock::time_point next_{};
+};
+
+}  // namespace ringside
