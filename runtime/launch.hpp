@@ -34,7 +34,7 @@ struct RankOutcome {
   std::string text;   // of the exception, or a description
   int code = 0;       // exit code or signal
   std::string value;  // what the function returned
-  RankReport report;  // empty unless the rank came to an orderly end
+  RankReport report;  // up to its return or exception; empty after a crash, an exit or a kill
 };
 
 struct JobResult {

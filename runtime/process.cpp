@@ -174,6 +174,10 @@ ChildProcess::ChildProcess(const std::function<void()>& body) : parent_(getpid()
   } catch (...) {
     code = body_threw;
   }
+  leave_process(code);
+}
+
+void leave_process(int code) {
   flush_standard_streams();
   _exit(code);
 }

@@ -89,6 +89,9 @@ class ChildProcess {
   bool reaped_ = false;
 };
 
+// Leaves without running the parent's exit handlers; what was printed is flushed.
+[[noreturn]] void leave_process(int code);
+
 // ---- limits: none where there is no limit, or where it cannot be told --------------------------
 std::optional<std::uint64_t> descriptor_limit();
 std::uint64_t open_descriptors();

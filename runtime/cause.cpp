@@ -1,0 +1,47 @@
+#include "runtime/cause.hpp"
+
+#include <tuple>
+
+namespace ringside {
+
+bool is_failure(Ending ending) {
+  return ending != Ending::returned && ending != Ending::stopped;
+}
+
+int find_cause(const std::vector<RankOutcome>& ranks, const std::vector<std::uint64_t>& noticed) {
+  using Key = std::tuple<bool, bool, std::uint64_t, bool>;
+  int cause = -1;
+  Key best;
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    const RankOutcome& rank = ranks[r];
+    if (rank.ending == Ending::returned) {
+      continue;
+    }
+    const bool threw = rank.ending == Ending::threw;
+    const Key key{!is_failure(rank.ending), threw && rank.type == "PeerLost", noticed[r], threw};
+    if (cause < 0 || key < best) {
+      cause = static_cast<int>(r);
+      best = key;
+    }
+  }
+  return cause;
+}
+
+std::vector<std::optional<WaitRecord>> pending_waits(SharedJob& job) {
+  std::vector<std::optional<WaitRecord>> waits;
+  for (int r = 0; r < job.ranks(); ++r) {
+    auto wait = job.rank(r).waiting.read();
+    if (wait && std::string_view(wait->kind).empty()) {
+      wait.reset();
+    }
+    waits.push_back(wait);
+  }
+  return waits;
+}
+
+std::string stopped_text(const std::optional<WaitRecord>& wait) {
+  return "stopped " + (wait ? "in " + text_of(*wait) : std::string("while it computed")) +
+         ": another rank had failed";
+}
+
+}  // namespace ringside

@@ -1,0 +1,29 @@
+// Which of several failures ended the job, and what to say of the ranks that had to stop for it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/job.hpp"
+#include "runtime/launch.hpp"
+
+namespace ringside {
+
+// Whether a rank with this ending ends the job.
+bool is_failure(Ending ending);
+
+// The rank that ended the job; -1 when all returned. `noticed` says when each failure was noticed,
+// in turns of the launcher. A survivor may notice a death before the launcher does, so PeerLost is
+// the cause only when there is nothing else; otherwise the earliest failure is, and of one turn a
+// death, because it can be what made others throw.
+int find_cause(const std::vector<RankOutcome>& ranks, const std::vector<std::uint64_t>& noticed);
+
+// What each rank waits for now; none for a rank that does not wait.
+std::vector<std::optional<WaitRecord>> pending_waits(SharedJob& job);
+
+// "stopped in recv from rank 3 …: another rank had failed".
+std::string stopped_text(const std::optional<WaitRecord>& wait);
+
+}  // namespace ringside

@@ -1,0 +1,118 @@
+// What became of a job, in words: the cause first, then the others, grouped where they say the
+// same, and few lines however many ranks there are.
+#include <algorithm>
+#include <chrono>
+
+#include "runtime/errors.hpp"
+#include "runtime/launch.hpp"
+
+namespace ringside {
+
+namespace {
+
+constexpr std::size_t most_lines = 16;
+
+std::string sentence_of(const RankOutcome& rank) {
+  switch (rank.ending) {
+    case Ending::returned:
+      return "returned";
+    case Ending::threw:
+      return "threw " + rank.type + (rank.text.empty() ? "" : ": " + rank.text);
+    case Ending::exited:
+    case Ending::killed:
+    case Ending::silent:
+      return rank.text;
+    case Ending::stopped:
+      return rank.text.empty() ? "stopped: another rank had failed" : rank.text;
+  }
+  return "";
+}
+
+struct Said {
+  std::string sentence;
+  std::vector<int> ranks;  // ascending
+};
+
+std::vector<Said> grouped(const std::vector<RankOutcome>& ranks, int without) {
+  std::vector<Said> groups;
+  for (int r = 0; r < static_cast<int>(ranks.size()); ++r) {
+    if (r == without) {
+      continue;
+    }
+    const std::string sentence = sentence_of(ranks[static_cast<std::size_t>(r)]);
+    const auto same = std::find_if(groups.begin(), groups.end(),
+                                   [&](const Said& said) { return said.sentence == sentence; });
+    if (same == groups.end()) {
+      groups.push_back({sentence, {r}});
+    } else {
+      same->ranks.push_back(r);
+    }
+  }
+  return groups;
+}
+
+// "rank 3", "ranks 0-2, 4-7".
+std::string names_of(const std::vector<int>& ranks) {
+  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const std::size_t first = i;
+    while (i + 1 < ranks.size() && ranks[i + 1] == ranks[i] + 1) {
+      ++i;
+    }
+    text += (first > 0 ? ", " : "") + std::to_string(ranks[first]);
+    if (i > first) {
+      text += "-" + std::to_string(ranks[i]);
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string JobResult::describe() const {
+  if (ok()) {
+    const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(wall).count();
+    return "all " + std::to_string(ranks.size()) + " ranks returned, after " + std::to_string(ms) +
+           " ms";
+  }
+  std::string text = names_of({cause}) + " " + sentence_of(ranks[static_cast<std::size_t>(cause)]);
+  const auto others = grouped(ranks, cause);
+  std::vector<int> unsaid;
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    if (i + 1 < most_lines || others.size() == most_lines) {
+      text += "\n  " + names_of(others[i].ranks) + " " + others[i].sentence;
+    } else {
+      unsaid.insert(unsaid.end(), others[i].ranks.begin(), others[i].ranks.end());
+    }
+  }
+  if (!unsaid.empty()) {
+    std::sort(unsaid.begin(), unsaid.end());
+    text += "\n  and " + std::to_string(unsaid.size()) + " more: " + names_of(unsaid);
+  }
+  return text;
+}
+
+void JobResult::raise() const {
+  const std::string text = describe();
+  if (ok()) {
+    throw BadUse("raise() on a job that went well: " + text);
+  }
+  const RankOutcome& rank = ranks[static_cast<std::size_t>(cause)];
+  if (rank.ending == Ending::threw) {
+    if (rank.type == "BadUse") {
+      throw BadUse(text);
+    }
+    if (rank.type == "Desync") {
+      throw Desync(text);
+    }
+    if (rank.type == "Deadlock") {
+      throw Deadlock(text);
+    }
+    if (rank.type == "OutOfDeviceMemory") {
+      throw OutOfDeviceMemory(text);
+    }
+  }
+  throw PeerLost(text);
+}
+
+}  // namespace ringside

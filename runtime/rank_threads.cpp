@@ -1,0 +1,103 @@
+#include "runtime/rank_threads.hpp"
+
+#include <chrono>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+#include "runtime/cause.hpp"
+#include "runtime/errors.hpp"
+
+namespace ringside {
+
+namespace {
+
+class RankThreads {
+ public:
+  RankThreads(SharedJob& job, const JobOptions& options, const std::vector<int>& listeners,
+              const RankFunction& fn)
+      : job_(job),
+        options_(options),
+        listeners_(listeners),
+        fn_(fn),
+        noticed_(static_cast<std::size_t>(job.ranks())) {
+    result_.ranks.resize(noticed_.size());
+  }
+
+  JobResult run();
+
+ private:
+  void start_all(std::vector<std::jthread>& threads);
+  void live(int id);
+  void deliver(int id, const RankOutcome& outcome);
+
+  SharedJob& job_;
+  const JobOptions& options_;
+  const std::vector<int>& listeners_;
+  const RankFunction& fn_;
+  std::mutex notes_;
+  std::mutex results_;
+  JobResult result_;
+  std::vector<std::uint64_t> noticed_;
+  std::uint64_t deliveries_ = 0;
+};
+
+JobResult RankThreads::run() {
+  std::vector<std::jthread> threads;
+  start_all(threads);
+  release_ranks(job_);
+  const auto start = std::chrono::steady_clock::now();
+  threads.clear();  // joins
+  result_.wall = std::chrono::steady_clock::now() - start;
+  result_.cause = find_cause(result_.ranks, noticed_);
+  return std::move(result_);
+}
+
+void RankThreads::start_all(std::vector<std::jthread>& threads) {
+  for (int id = 0; id < job_.ranks(); ++id) {
+    try {
+      threads.emplace_back([this, id] { live(id); });
+    } catch (const std::system_error& error) {
+      job_.abort();
+      threads.clear();
+      throw BadUse("only " + std::to_string(id) + " of " + std::to_string(job_.ranks()) +
+                   " ranks could be started as threads (" + error.what() +
+                   "); use fewer ranks, or raise the limit of processes (ulimit -u)");
+    }
+  }
+}
+
+void RankThreads::live(int id) {
+  run_body({.id = id,
+            .job = job_,
+            .options = options_,
+            .listeners = listeners_,
+            .fn = fn_,
+            .send_note =
+                [&](std::string_view text) {
+                  const std::scoped_lock lock(notes_);
+                  if (options_.on_note) {
+                    options_.on_note(id, text);
+                  }
+                },
+            .when_built = [] {},
+            .deliver = [&](const RankOutcome& outcome) { deliver(id, outcome); }});
+}
+
+void RankThreads::deliver(int id, const RankOutcome& outcome) {
+  const std::scoped_lock lock(results_);
+  result_.ranks[static_cast<std::size_t>(id)] = outcome;
+  noticed_[static_cast<std::size_t>(id)] = ++deliveries_;
+  if (outcome.ending != Ending::returned) {
+    job_.abort();
+  }
+}
+
+}  // namespace
+
+JobResult run_as_threads(SharedJob& job, const JobOptions& options,
+                         const std::vector<int>& listeners, const RankFunction& fn) {
+  return RankThreads(job, options, listeners, fn).run();
+}
+
+}  // namespace ringside
