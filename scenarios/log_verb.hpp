@@ -7,10 +7,10 @@
 namespace ringside {
 
 struct LogRequest {
-  std::string run;              // a run folder, or a traffic.jsonl
-  std::optional<int> rank;      // sent or received by it
-  std::string op, group, link;  // empty: all
-  std::optional<int> step;
+  std::string run{};                  // a run folder, or a traffic.jsonl
+  std::optional<int> rank{};          // sent or received by it
+  std::string op{}, group{}, link{};  // empty: all
+  std::optional<int> step{};
   int top = 0;          // only the N largest messages; 0: all, in order
   bool matrix = false;  // the bytes from each rank to each rank, in place of the lines
   bool json = false;    // one JSON document in place of text
