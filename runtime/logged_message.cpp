@@ -36,18 +36,14 @@ std::string describe(const LoggedMessage& m) {
     operation += " (" + m.algorithm + ")";
   }
   operation += fmt::format(" #{}", m.seq);
-  auto place = m.phase + (m.phase.empty() || m.step < 0 ? "" : " ");
-  place += m.step < 0 ? "" : fmt::format("step {}", m.step);
-  auto line =
-      fmt::format("{:>16} -> {:>16} us  {:>3} -> {:<3} {:>9}  {:<6}  {}  {}", microseconds(m.start),
-                  microseconds(m.end), m.src, m.dst, to_string(Bytes{m.bytes}), name_of(m.link),
-                  fmt::format("{:<24}", json_escaped(operation)), json_escaped(place));
-  if (m.chunk >= 0) {
-    line += fmt::format("  chunk {}", m.chunk);
-  }
-  if (!m.label.empty()) {
-    line += "  " + json_escaped(m.label);
-  }
+  auto line = fmt::format("{:>16} -> {:>16} us  {:>3} -> {:<3} {:>9}  {:<6}  {:<26}  {:<14}",
+                          microseconds(m.start), microseconds(m.end), m.src, m.dst,
+                          to_string(Bytes{m.bytes}), name_of(m.link), json_escaped(operation),
+                          json_escaped(m.phase));
+  line += m.step < 0 ? fmt::format("{:10}", "") : fmt::format("  step {:<3}", m.step);
+  line += m.chunk < 0 ? fmt::format("{:11}", "") : fmt::format("  chunk {:<3}", m.chunk);
+  line += m.label.empty() ? "" : "  " + json_escaped(m.label);
+  line.erase(line.find_last_not_of(' ') + 1);
   return line;
 }
 

@@ -32,8 +32,8 @@ LoggedMessage logged(const TrafficRecord& record);
 std::string microseconds(Time time);
 
 // One line for people, without its end, in columns: modelled start and end, from and to, bytes,
-// link, group, operation, step, chunk, label. Times are microseconds to the picosecond, so that
-// they can be compared down the page.
+// link, group and operation, phase, step, chunk, label. Times are microseconds to the picosecond,
+// so that they can be compared down the page.
 std::string describe(const LoggedMessage& message);
 
 }  // namespace ringside

@@ -20,8 +20,8 @@ using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 constexpr std::string_view columns =
-    "           start ->              end us  src -> dst     bytes  link    group operation #seq, "
-    "step, chunk, label";
+    "           start ->              end us  src -> dst     bytes  link    group operation #seq"
+    "        phase           step      chunk      label";
 
 void print(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stdout);

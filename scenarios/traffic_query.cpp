@@ -10,8 +10,8 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& option, const std::string& value,
                          const std::string& log, const std::string& what_does) {
-  throw BadUse(option + " " + value + ": no message of " + log + " has it; " +
-               (what_does.empty() ? "the log is empty" : "there are " + what_does));
+  throw BadUse(option + " " + value + ": no such message in " + log + "; " +
+               (what_does.empty() ? "the log is empty" : "it has " + what_does));
 }
 
 void check_name(const std::string& option, const std::string& name,

@@ -179,14 +179,14 @@ TEST_F(LogVerb, PrintsALineForEachMessageThenTheSums) {
 }
 
 TEST_F(LogVerb, RefusesNamesThatDoNotOccurWithThoseThatDo) {
-  EXPECT_NE(refusal({.op = "allreduce"}).find("there are all_reduce, broadcast, send"),
+  EXPECT_NE(refusal({.op = "allreduce"}).find("it has all_reduce, broadcast, send"),
             std::string::npos);
   EXPECT_NE(refusal({.op = "allreduce"}).find("did you mean all_reduce?"), std::string::npos);
-  EXPECT_NE(refusal({.rank = 4}).find("there are 0 to 3"), std::string::npos);
+  EXPECT_NE(refusal({.rank = 4}).find("it has 0 to 3"), std::string::npos);
   EXPECT_NE(refusal({.rank = -1}).find("--rank -1"), std::string::npos);
-  EXPECT_NE(refusal({.group = "tp"}).find("there are dp, world"), std::string::npos);
-  EXPECT_NE(refusal({.link = "pcie"}).find("there are ib, nvlink, self"), std::string::npos);
-  EXPECT_NE(refusal({.step = 6}).find("there are 0 to 5"), std::string::npos);
+  EXPECT_NE(refusal({.group = "tp"}).find("it has dp, world"), std::string::npos);
+  EXPECT_NE(refusal({.link = "pcie"}).find("it has ib, nvlink, self"), std::string::npos);
+  EXPECT_NE(refusal({.step = 6}).find("it has 0 to 5"), std::string::npos);
 }
 
 TEST_F(LogVerb, SaysHowToGetALogThatIsNotThere) {
