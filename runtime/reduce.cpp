@@ -1,6 +1,7 @@
 #include "runtime/reduce.hpp"
 
 #include <cmath>
+#include <cstdint>
 #include <string>
 #include <type_traits>
 
@@ -94,8 +95,11 @@ void finish_average(Buffer into, ReduceOp op, int group_size) {
   }
   with_type(into.dtype, [&](auto zero) {
     using T = decltype(zero);
+    // A group may be larger than u8 can count.
+    using Divisor = std::conditional_t<std::is_integral_v<T>, std::int64_t, T>;
+    const auto divisor = static_cast<Divisor>(group_size);
     for (auto& value : into.as<T>()) {
-      value = static_cast<T>(value / static_cast<T>(group_size));
+      value = static_cast<T>(static_cast<Divisor>(value) / divisor);
     }
   });
 }
