@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/interprocess/managed_external_buffer.hpp>
+#include <limits>
 
 #include "runtime/errors.hpp"
 
@@ -59,8 +60,9 @@ DeviceMemory::DeviceMemory(std::size_t region_bytes)
 DeviceMemory::~DeviceMemory() = default;
 
 std::byte* DeviceMemory::allocate(std::size_t bytes, Category category, std::string_view name) {
-  const auto more = static_cast<std::int64_t>(bytes);
-  if (capacity_ && ledger_.total + more > capacity_->count) {
+  constexpr auto most = static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max());
+  const auto more = static_cast<std::int64_t>(std::min(bytes, most));
+  if (capacity_ && more > capacity_->count - ledger_.total) {
     throw OutOfDeviceMemory(owner_ + ": \"" + std::string(name) + "\" (" +
                             std::string(name_of(category)) + ") needs " + to_string(Bytes{more}) +
                             " and does not fit in device memory of " + to_string(*capacity_) +

@@ -1,6 +1,8 @@
 #include "runtime/tensor.hpp"
 
+#include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "runtime/errors.hpp"
 
@@ -29,10 +31,23 @@ struct Tensor::Storage {
 
 namespace {
 
-std::size_t product(const std::vector<std::size_t>& shape) {
+// Elements of a shape; throws BadUse where their bytes cannot be counted.
+std::size_t product(const std::vector<std::size_t>& shape, const std::string& name) {
+  constexpr std::size_t most = std::numeric_limits<std::int64_t>::max() / 8;
   std::size_t count = 1;
   for (const auto extent : shape) {
-    count *= extent;
+    if (extent == 0) {
+      return 0;
+    }
+    count = count > most / extent ? most + 1 : count * extent;
+  }
+  if (count > most) {
+    std::string text;
+    for (const auto extent : shape) {
+      text += (text.empty() ? "" : " x ") + std::to_string(extent);
+    }
+    throw BadUse("tensor \"" + name + "\" would have " + text + " elements, more than " +
+                 std::to_string(most));
   }
   return count;
 }
@@ -41,15 +56,18 @@ std::size_t product(const std::vector<std::size_t>& shape) {
 
 Tensor::Tensor(DeviceMemory& memory, DType dtype, std::vector<std::size_t> shape, Category category,
                std::string name)
-    : count_(product(shape)), shape_(std::move(shape)), dtype_(dtype), name_(std::move(name)) {
+    : count_(product(shape, name)),
+      shape_(std::move(shape)),
+      dtype_(dtype),
+      name_(std::move(name)) {
   storage_ = std::make_shared<Storage>(memory, bytes(), category, name_);
 }
 
 Tensor Tensor::view(std::size_t first, std::vector<std::size_t> shape, std::string name) const {
   Tensor part = *this;
   part.first_ = first_ + first;
-  part.count_ = product(shape);
-  if (first + part.count_ > count_) {
+  part.count_ = product(shape, name);
+  if (first > count_ || part.count_ > count_ - first) {
     throw BadUse("tensor \"" + name_ + "\" has " + std::to_string(count_) +
                  " elements: there is no view of " + std::to_string(part.count_) + " from " +
                  std::to_string(first));
