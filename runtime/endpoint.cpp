@@ -17,7 +17,7 @@ constexpr std::size_t largest_kept = 64UL << 10;  // larger ones go back to the 
 constexpr int looks = 4;                          // at the oldest eager messages, before a new one
 
 std::size_t capacity_for(std::size_t bytes) {
-  return bytes == 0 ? 0 : std::bit_ceil(bytes);
+  return bytes == 0 || bytes > largest_kept ? bytes : std::bit_ceil(bytes);
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <thread>
 
 #include "runtime/errors.hpp"
-#include "runtime/units.hpp"
 
 namespace ringside {
 
@@ -15,19 +14,6 @@ namespace {
 
 constexpr std::chrono::milliseconds slice(200);  // between two looks at limits
 constexpr int many_ranks = 64;                   // beyond it long yielding only feeds the scheduler
-
-std::string describe(const WaitRecord& what) {
-  std::string text = std::string(what.kind) +
-                     (what.kind == std::string_view("send") ? " to" : " from") + " rank " +
-                     std::to_string(what.peer) + " in group " + std::string(what.group);
-  if (!std::string_view(what.operation).empty()) {
-    text += ", " + std::string(what.operation) + " (" + std::string(what.algorithm) + ") #" +
-            std::to_string(what.sequence) + ", step " + std::to_string(what.step);
-  } else {
-    text += ", tag " + std::to_string(what.tag);
-  }
-  return text + ", " + to_string(Bytes{static_cast<std::int64_t>(what.bytes)});
-}
 
 }  // namespace
 
@@ -44,11 +30,11 @@ void Waiter::next_turn(int turn, const WaitRecord& what, const std::function<boo
     waited_ = std::chrono::nanoseconds(0);
   }
   if (job_.job().aborted.load(std::memory_order_relaxed)) {
-    throw JobAborted("stopped in " + describe(what) + ": another rank had failed");
+    throw JobAborted("stopped in " + text_of(what) + ": another rank had failed");
   }
   if (const int lost = lost_peer.load(std::memory_order_acquire); lost >= 0) {
     throw PeerLost("rank " + std::to_string(rank_) + ": the connection to rank " +
-                   std::to_string(lost) + " broke during " + describe(what));
+                   std::to_string(lost) + " broke during " + text_of(what));
   }
   if (turn < spins_) {
     return;
@@ -78,7 +64,7 @@ void Waiter::park(const WaitRecord& what, const std::function<bool()>& done) {
     throw PeerLost(
         "rank " + std::to_string(rank_) + " waited " +
         std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(waited_).count()) +
-        " ms, past the limit, in " + describe(what));
+        " ms, past the limit, in " + text_of(what));
   }
 }
 
