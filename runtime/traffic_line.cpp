@@ -146,15 +146,6 @@ class LineReader final : public nlohmann::json_sax<Json> {
   std::array<bool, keys.size()> seen_{};
 };
 
-LinkClass parse_link(std::string_view name) {
-  for (const auto link : {LinkClass::nvlink, LinkClass::ib, LinkClass::self}) {
-    if (name == name_of(link)) {
-      return link;
-    }
-  }
-  throw BadUse(fmt::format("\"link\" is {}, not nvlink, ib or self", json_quoted(name)));
-}
-
 std::int64_t within(std::int64_t value, std::int64_t least, std::int64_t most,
                     std::string_view key) {
   if (value < least || value > most) {
@@ -169,6 +160,15 @@ std::int32_t int32(std::int64_t value, std::int32_t least, std::string_view key)
 }
 
 }  // namespace
+
+LinkClass parse_link(std::string_view name) {
+  for (const auto link : {LinkClass::nvlink, LinkClass::ib, LinkClass::self}) {
+    if (name == name_of(link)) {
+      return link;
+    }
+  }
+  throw BadUse(fmt::format("\"link\" is {}, not nvlink, ib or self", json_quoted(name)));
+}
 
 std::string traffic_line(const LoggedMessage& m) {
   return fmt::format(

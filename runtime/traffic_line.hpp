@@ -16,4 +16,7 @@ std::string traffic_line(const LoggedMessage& message);
 // out of its range, an unknown link. Other keys are passed over.
 LoggedMessage parse_traffic_line(std::string_view line);
 
+// Throws BadUse with the accepted names.
+LinkClass parse_link(std::string_view name);
+
 }  // namespace ringside

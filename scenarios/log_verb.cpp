@@ -4,7 +4,6 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "runtime/errors.hpp"
@@ -12,6 +11,7 @@
 #include "runtime/traffic_log.hpp"
 #include "scenarios/traffic_digest.hpp"
 #include "scenarios/traffic_query.hpp"
+#include "scenarios/traffic_summary.hpp"
 
 namespace ringside {
 namespace {
@@ -27,15 +27,7 @@ void print(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
-// "ringside run dp/ring", when the run's summary says which scenario it was.
-std::string command_of(const fs::path& folder) {
-  std::ifstream file(folder / "summary.json");
-  const auto summary = nlohmann::json::parse(file, nullptr, false);
-  const auto named =
-      summary.is_object() && summary.contains("scenario") && summary["scenario"].is_string();
-  return "ringside run " + (named ? summary["scenario"].get<std::string>() : "SCENARIO");
-}
-
+// The file to read: the run's messages or, where it kept none, its summary.
 fs::path log_of(const fs::path& run) {
   std::error_code error;
   if (!fs::exists(run, error)) {
@@ -45,16 +37,12 @@ fs::path log_of(const fs::path& run) {
   if (!fs::is_directory(run, error)) {
     return run;
   }
-  if (fs::exists(run / "traffic.jsonl", error)) {
-    return run / "traffic.jsonl";
+  for (const auto* name : {"traffic.jsonl", "summary.json"}) {
+    if (fs::exists(run / name, error)) {
+      return run / name;
+    }
   }
-  if (!fs::exists(run / "summary.json", error)) {
-    throw BadUse(run.string() + " is no run's folder: it has no traffic.jsonl and no summary.json");
-  }
-  throw BadUse("the run in " + run.string() +
-               " kept no messages (--log summary or none, or more than a million of them); the "
-               "sums of its traffic are in its summary.json. To have the messages: " +
-               command_of(run) + " --log full");
+  throw BadUse(run.string() + " is no run's folder: it has no traffic.jsonl and no summary.json");
 }
 
 Json counts(Json document, const TrafficCount& sum) {
@@ -65,7 +53,7 @@ Json counts(Json document, const TrafficCount& sum) {
 
 Json ranks_document(const TrafficDigest& digest) {
   auto ranks = Json::array();
-  for (const auto rank : digest.matrix().ranks()) {
+  for (const auto rank : digest.ranks()) {
     const auto of = [&](const std::map<int, TrafficCount>& sums) {
       const auto found = sums.find(rank);
       return counts({}, found == sums.end() ? TrafficCount{} : found->second);
@@ -117,14 +105,14 @@ void print_json(const LogRequest& request, const fs::path& path, const TrafficDi
   print(document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
-void print_text(const LogRequest& request, const TrafficDigest& digest) {
+void print_text(const LogRequest& request, const TrafficDigest& digest, bool messages) {
   if (request.top > 0 && digest.all().messages > 0) {
     print(fmt::format("{}\n", columns));
     for (const auto& message : digest.largest()) {
       print(describe(message) + '\n');
     }
   }
-  const bool lines = request.top > 0 || !request.matrix;
+  const bool lines = messages && (request.top > 0 || !request.matrix);
   print(lines && digest.all().messages > 0 ? "\n" : "");
   if (request.matrix && digest.all().messages > 0) {
     print(digest.matrix().describe() + '\n');
@@ -132,17 +120,11 @@ void print_text(const LogRequest& request, const TrafficDigest& digest) {
   print(digest.describe());
 }
 
-}  // namespace
-
-int log_verb(const LogRequest& request) {
-  if (request.top < 0) {
-    throw BadUse(fmt::format("--top {}: a number of messages, 1 or more", request.top));
-  }
-  const auto path = log_of(request.run);
+// Prints the lines that are asked for on the way. True: the log is cut.
+bool read_messages(const LogRequest& request, const fs::path& path, TrafficDigest& digest) {
   const TrafficQuery query{request.rank, request.op, request.group, request.link, request.step};
   const bool lines = request.top == 0 && !request.matrix && !request.json;
   TrafficNames names;
-  TrafficDigest digest(static_cast<std::size_t>(request.top));
   const auto end = read_traffic_log(path, [&](const LoggedMessage& message) {
     names.add(message);
     if (!query.matches(message)) {
@@ -159,10 +141,53 @@ int log_verb(const LogRequest& request) {
     std::fputs("the log's last line is cut, as the run ended while it was written; left out\n",
                stderr);
   }
-  if (request.json) {
-    print_json(request, path, digest, end.cut);
+  return end.cut;
+}
+
+void read_sums(const LogRequest& request, const fs::path& path, TrafficDigest& digest) {
+  const auto summary = read_traffic_summary(path);
+  const auto remedy =
+      "this run kept the sums of its traffic, not its messages (--log summary or "
+      "none, or more than a million of them); to have them: ringside run " +
+      summary.scenario + " --log full";
+  if (request.rank || request.step || request.top > 0 || request.matrix) {
+    throw BadUse("--rank, --step, --top and --matrix need messages: " + remedy);
+  }
+  const TrafficQuery query{.op = request.op, .group = request.group, .link = request.link};
+  TrafficNames names;
+  for (const auto& [rank, kind, sent, received] : summary.sums) {
+    LoggedMessage kin;
+    kin.op = kind.op;
+    kin.group = kind.group;
+    kin.link = kind.link;
+    names.add(kin);
+    if (query.matches(kin)) {
+      digest.add(rank, kind, sent, received);
+    }
+  }
+  names.check(query, path.string());
+  std::fputs((remedy + '\n').c_str(), stderr);
+}
+
+}  // namespace
+
+int log_verb(const LogRequest& request) {
+  if (request.top < 0) {
+    throw BadUse(fmt::format("--top {}: a number of messages, 1 or more", request.top));
+  }
+  const auto path = log_of(request.run);
+  const bool messages = path.filename() != "summary.json";
+  TrafficDigest digest(static_cast<std::size_t>(request.top));
+  bool cut = false;
+  if (messages) {
+    cut = read_messages(request, path, digest);
   } else {
-    print_text(request, digest);
+    read_sums(request, path, digest);
+  }
+  if (request.json) {
+    print_json(request, path, digest, cut);
+  } else {
+    print_text(request, digest, messages);
   }
   std::fflush(stdout);
   return 0;

@@ -1,4 +1,5 @@
-// `ringside log RUN`: reads, filters and sums the traffic log of a run.
+// `ringside log RUN`: reads, filters and sums the traffic log of a run; of one that kept no
+// messages, the sums in its summary.json.
 #pragma once
 
 #include <optional>

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "runtime/errors.hpp"
 #include "runtime/json_text.hpp"
@@ -11,9 +12,13 @@
 namespace ringside {
 namespace {
 
-void count(TrafficCount& sum, std::int64_t bytes) {
-  ++sum.messages;
-  sum.bytes += bytes;
+void count(TrafficCount& sum, const TrafficCount& more) {
+  constexpr auto largest = std::numeric_limits<std::int64_t>::max();
+  if (more.bytes > largest - sum.bytes || more.messages > largest - sum.messages) {
+    throw BadUse("the sum of the log's messages passes 2^63");
+  }
+  sum.messages += more.messages;
+  sum.bytes += more.bytes;
 }
 
 // "12345678  12.3 MB"
@@ -28,14 +33,12 @@ bool TrafficDigest::larger(const Ranked& a, const Ranked& b) {
 }
 
 void TrafficDigest::add(const LoggedMessage& m) {
-  if (m.bytes > std::numeric_limits<std::int64_t>::max() - all_.bytes) {
-    throw BadUse("the bytes of the log's messages pass 2^63");
-  }
+  const TrafficCount one{1, m.bytes};
   const auto place = static_cast<std::size_t>(all_.messages);
-  count(all_, m.bytes);
-  count(kinds_[{m.op, m.algorithm, m.group, m.link}], m.bytes);
-  count(sent_[m.src], m.bytes);
-  count(received_[m.dst], m.bytes);
+  count(all_, one);
+  count(kinds_[{m.op, m.algorithm, m.group, m.link}], one);
+  count(sent_[m.src], one);
+  count(received_[m.dst], one);
   matrix_.add(m.src, m.dst, m.bytes);
   if (top_ == 0) {
     return;
@@ -49,6 +52,24 @@ void TrafficDigest::add(const LoggedMessage& m) {
   }
   heap_.push_back({place, m});
   std::push_heap(heap_.begin(), heap_.end(), larger);
+}
+
+void TrafficDigest::add(int rank, const TrafficKind& kind, const TrafficCount& sent,
+                        const TrafficCount& received) {
+  count(all_, received);
+  count(kinds_[kind], received);
+  count(sent_[rank], sent);
+  count(received_[rank], received);
+}
+
+std::vector<int> TrafficDigest::ranks() const {
+  std::set<int> ranks;
+  for (const auto* side : {&sent_, &received_}) {
+    for (const auto& [rank, sum] : *side) {
+      ranks.insert(rank);
+    }
+  }
+  return {ranks.begin(), ranks.end()};
 }
 
 std::vector<LoggedMessage> TrafficDigest::largest() const {
@@ -77,7 +98,7 @@ std::string TrafficDigest::describe() const {
   text += fmt::format("{:<57} {:>9} {}\n\n", "all", all_.messages, both(all_.bytes));
   text += fmt::format("{:>6} {:>9} {:>16}  {:>9}  {:>9} {:>16}\n", "rank", "messages", "bytes sent",
                       "", "messages", "bytes received");
-  for (const auto rank : matrix_.ranks()) {
+  for (const auto rank : ranks()) {
     const auto of = [&](const std::map<int, TrafficCount>& counts) {
       const auto found = counts.find(rank);
       return found == counts.end() ? TrafficCount{} : found->second;

@@ -32,6 +32,11 @@ class TrafficDigest {
   // Throws BadUse when the bytes of the whole log pass 2^63.
   void add(const LoggedMessage& message);
 
+  // All that a rank sent and received of one kind, for a run whose messages were not kept: no
+  // matrix and no largest messages then.
+  void add(int rank, const TrafficKind& kind, const TrafficCount& sent,
+           const TrafficCount& received);
+
   const TrafficCount& all() const { return all_; }
 
   const std::map<TrafficKind, TrafficCount>& kinds() const { return kinds_; }
@@ -39,6 +44,8 @@ class TrafficDigest {
   const std::map<int, TrafficCount>& sent() const { return sent_; }  // by rank
 
   const std::map<int, TrafficCount>& received() const { return received_; }
+
+  std::vector<int> ranks() const;  // that sent or received
 
   const TrafficMatrix& matrix() const { return matrix_; }
 

@@ -12,9 +12,9 @@ namespace ringside {
 
 // What is empty is not asked.
 struct TrafficQuery {
-  std::optional<int> rank;  // sent or received by it
-  std::string op, group, link;
-  std::optional<int> step;
+  std::optional<int> rank{};  // sent or received by it
+  std::string op{}, group{}, link{};
+  std::optional<int> step{};
 
   bool matches(const LoggedMessage& message) const;
 };

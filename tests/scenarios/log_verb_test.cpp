@@ -189,14 +189,56 @@ TEST_F(LogVerb, RefusesNamesThatDoNotOccurWithThoseThatDo) {
   EXPECT_NE(refusal({.step = 6}).find("it has 0 to 5"), std::string::npos);
 }
 
-TEST_F(LogVerb, SaysHowToGetALogThatIsNotThere) {
+TEST_F(LogVerb, SaysWhereThereIsNoLog) {
   EXPECT_NE(refusal({.run = run + "/x"}).find("there is no run"), std::string::npos);
   std::filesystem::remove(run + "/traffic.jsonl");
   EXPECT_NE(refusal({}).find("no run's folder"), std::string::npos);
-  std::ofstream(run + "/summary.json") << R"({"verb":"run","scenario":"dp/ring"})";
-  EXPECT_NE(refusal({}).find("ringside run dp/ring --log full"), std::string::npos);
-  std::ofstream(run + "/summary.json") << "{";  // cut
-  EXPECT_NE(refusal({}).find("ringside run SCENARIO --log full"), std::string::npos);
+  for (const auto* text : {"{", "[]", R"({"scenario":"dp/ring"})", R"({"scenario":1,"traffic":[]})",
+                           R"({"scenario":"dp/ring","traffic":[{"rank":0,"sums":[{}]}]})"}) {
+    std::ofstream(run + "/summary.json") << text;
+    EXPECT_NE(refusal({}).find("has no sums of traffic"), std::string::npos) << text;
+  }
+}
+
+TEST_F(LogVerb, SumsARunThatKeptNoMessages) {
+  std::filesystem::remove(run + "/traffic.jsonl");
+  json summary = {{"verb", "run"}, {"scenario", "dp/ring"}};
+  for (int rank = 0; rank < 3; ++rank) {
+    summary["traffic"].push_back({{"rank", rank},
+                                  {"sums",
+                                   {{{"group", "dp"},
+                                     {"operation", "all_reduce"},
+                                     {"label", "grad.bucket.0"},
+                                     {"link", "nvlink"},
+                                     {"sent_bytes", 400},
+                                     {"sent_messages", 4},
+                                     {"received_bytes", 400},
+                                     {"received_messages", 4}},
+                                    {{"group", "dp"},
+                                     {"operation", "broadcast"},
+                                     {"label", "weights"},
+                                     {"link", "ib"},
+                                     {"sent_bytes", rank == 0 ? 14 : 0},
+                                     {"sent_messages", rank == 0 ? 2 : 0},
+                                     {"received_bytes", rank == 0 ? 0 : 7},
+                                     {"received_messages", rank == 0 ? 0 : 1}}}}});
+  }
+  std::ofstream(run + "/summary.json") << summary;
+  testing::internal::CaptureStderr();
+  const auto all = document({});
+  EXPECT_EQ(all["messages"], 14);
+  EXPECT_EQ(all["bytes"], 1'214);
+  EXPECT_EQ(all["ranks"][0]["sent"]["bytes"], 414);
+  EXPECT_EQ(all["ranks"][2]["received"]["messages"], 5);
+  EXPECT_EQ(document({.link = "ib"})["bytes"], 14);
+  EXPECT_NE(printed({.run = run}).find("all_reduce"), std::string::npos);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("ringside run dp/ring --log full"),
+            std::string::npos);
+  EXPECT_NE(refusal({.group = "tp"}).find("it has dp"), std::string::npos);
+  for (const auto& request : {LogRequest{.rank = 0}, LogRequest{.step = 0}, LogRequest{.top = 1},
+                              LogRequest{.matrix = true}}) {
+    EXPECT_NE(refusal(request).find("ringside run dp/ring --log full"), std::string::npos);
+  }
 }
 
 TEST_F(LogVerb, TellsOfALogThatIsCut) {

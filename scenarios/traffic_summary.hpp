@@ -1,0 +1,27 @@
+// The sums of a run's traffic in its summary.json, for a run that kept no messages.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "scenarios/traffic_digest.hpp"
+
+namespace ringside {
+
+struct RankTraffic {
+  int rank = 0;
+  TrafficKind kind;  // the algorithm is not kept
+  TrafficCount sent;
+  TrafficCount received;
+};
+
+struct TrafficSummary {
+  std::string scenario;  // "dp/ring"
+  std::vector<RankTraffic> sums;
+};
+
+// Throws BadUse when there are no sums in it, or what it has is none.
+TrafficSummary read_traffic_summary(const std::filesystem::path& path);
+
+}  // namespace ringside
