@@ -12,7 +12,11 @@ namespace {
 // CLI11's help with our line of use.
 class HelpText : public CLI::Formatter {
  public:
-  explicit HelpText(std::string use) : use_(std::move(use)) { column_width(32); }
+  explicit HelpText(std::string use) : use_(std::move(use)) {
+    column_width(28);
+    label("Positionals", "What");
+    label("TEXT", "");
+  }
 
   std::string make_usage(const CLI::App*, std::string) const override { return use_ + "\n"; }
 
@@ -56,12 +60,24 @@ void Flags::word(const std::string& what, std::optional<std::string>& into,
   app_.add_option(what, into, meaning)->option_text("");
 }
 
+std::string Flags::help() const {
+  std::string text = app_.help();
+  for (auto gap = text.find("\n\n\n"); gap != std::string::npos; gap = text.find("\n\n\n")) {
+    text.erase(gap, 1);
+  }
+  return text;
+}
+
 bool Flags::parse(std::vector<std::string> words) {
   std::reverse(words.begin(), words.end());  // as CLI11 wants them
   try {
     app_.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
     return false;
+  } catch (const CLI::ArgumentMismatch& error) {
+    const std::string text = error.what();  // "--set: 1 required TEXT missing"
+    throw BadUse(text.substr(0, text.find(':')) + ": a value is missing (`ringside " + verb_ +
+                 " --help` shows which)");
   } catch (const CLI::ParseError& error) {
     throw BadUse(std::string(error.what()) + " (`ringside " + verb_ + " --help` shows all flags)");
   }
@@ -76,7 +92,7 @@ std::string Flags::complaint(const std::vector<std::string>& extra) const {
   const auto flag = std::find_if(extra.begin(), extra.end(),
                                  [](const auto& word) { return word.starts_with("-"); });
   if (flag == extra.end()) {
-    return "ringside " + verb_ + ": one word too many: " + extra.front() + hint;
+    return verb_ + ": one word too many: " + extra.front() + hint;
   }
   std::vector<std::string> names;
   for (const auto* option : app_.get_options()) {
@@ -85,7 +101,7 @@ std::string Flags::complaint(const std::vector<std::string>& extra) const {
     }
   }
   const auto name = flag->substr(0, flag->find('='));
-  return "ringside " + verb_ + ": no such flag " + name + did_you_mean(name, names) + hint;
+  return verb_ + ": no such flag " + name + did_you_mean(name, names) + hint;
 }
 
 }  // namespace ringside

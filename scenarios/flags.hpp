@@ -27,7 +27,7 @@ class Flags {
   // many or missing values. False: help was asked for, and is in help().
   bool parse(std::vector<std::string> words);
 
-  std::string help() const { return app_.help(); }
+  std::string help() const;
 
  private:
   std::string complaint(const std::vector<std::string>& extra) const;

@@ -34,7 +34,7 @@ Asked<LogRequest> asked_log(const std::vector<std::string>& after_verb) {
     return {std::nullopt, flags.help()};
   }
   if (!run) {
-    throw BadUse("ringside log: which run? Give its folder, as `ringside run` prints it");
+    throw BadUse("log: which run? Give its folder, as `ringside run` prints it");
   }
   request.run = *run;
   request.op = op.value_or("");

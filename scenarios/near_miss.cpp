@@ -47,12 +47,13 @@ std::string nearest(std::string_view name, std::span<const std::string> candidat
     return {};
   }
   std::string best;
-  std::size_t least = name.size() / 3 + 1;
+  std::size_t least = longest;
   const auto try_against = [&](const std::string& candidate, std::string_view form,
                                std::string_view wanted) {
     const std::size_t distance = edit_distance(wanted, form);
+    const std::size_t limit = std::max<std::size_t>(1, wanted.size() / 3);
     // A name that shares no letter with the candidate is no slip of it.
-    if (distance < std::max(wanted.size(), form.size()) && distance < least + best.empty()) {
+    if (distance <= limit && distance < std::max(wanted.size(), form.size()) && distance < least) {
       least = distance;
       best = candidate;
     }

@@ -12,7 +12,7 @@ namespace ringside {
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 // The candidate nearest to `name`, or its last part after '/' or '.', when it is near enough to be
-// a slip (about a third of the letters); empty otherwise.
+// a slip (a third of the letters); empty otherwise.
 std::string nearest(std::string_view name, std::span<const std::string> candidates);
 
 // "; did you mean dp/ring?", or nothing.

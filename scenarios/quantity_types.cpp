@@ -30,7 +30,8 @@ std::string exact(std::int64_t amount, const std::array<Unit, N>& units) {
   return fmt::format("\"{} {}\"", amount, units.back().first);
 }
 
-constexpr std::array<Unit, 8> byte_units{{{"TB", 1'000'000'000'000},
+constexpr std::array<Unit, 9> byte_units{{{"TiB", 1LL << 40},
+                                          {"TB", 1'000'000'000'000},
                                           {"GiB", 1LL << 30},
                                           {"GB", 1'000'000'000},
                                           {"MiB", 1 << 20},

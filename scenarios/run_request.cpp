@@ -47,22 +47,20 @@ struct RunWords {
 void declare(Flags& flags, RunWords& words) {
   flags.word("NAME", words.scenario, "a scenario, such as dp/ring, or the path of a .toml file");
   flags.value("--ranks", "N", words.ranks,
-              "N GPUs in one node, or in nodes of the cluster.gpus_per_node given with --set");
+              "one node of N GPUs, or nodes of the cluster.gpus_per_node in --set");
   flags.values("--set", "KEY=VALUE", words.set,
-               "change any key of the scenario (docs/formats.md); again for more");
+               "change a key of the scenario (docs/formats.md); may be repeated");
   for (std::size_t i = 0; i < key_flags.size(); ++i) {
     flags.value(key_flags[i].flag, key_flags[i].what, words.keys[i],
                 fmt::format("{} ({})", key_flags[i].meaning, key_flags[i].key));
   }
   flags.value("--eager-limit", "BYTES", words.eager_limit,
-              "payloads up to this are copied along, 1024; at 0 every send waits for its receiver");
-  flags.value("--pace", "S", words.pace,
-              "wall seconds per modelled second, 0: full speed; 1 makes links as slow as modelled");
-  flags.value("--log", "full|summary|none", words.log,
-              "traffic.jsonl with every message, sums only, or nothing");
-  flags.value("--trace", "on|off", words.trace, "write trace.json for Perfetto, on");
-  flags.value("--out", "DIR", words.out, "the run folder; otherwise a new one under runs/");
-  flags.value("--timeout", "S", words.timeout, "longest wait of a rank in seconds, 30");
+              "up to this a payload is copied and no send waits; 1024");
+  flags.value("--pace", "S", words.pace, "wall seconds per modelled second; 0: full speed");
+  flags.value("--log", "full|summary|none", words.log, "keep every message, sums only, or nothing");
+  flags.value("--trace", "on|off", words.trace, "write trace.json for Perfetto; on");
+  flags.value("--out", "DIR", words.out, "the run folder; else a new one under runs/");
+  flags.value("--timeout", "S", words.timeout, "longest wait of a rank in seconds; 30");
   flags.flag("--json", words.json, "one JSON document on stdout");
   flags.flag("-v,--verbose", words.verbose, "a line per message on stderr");
 }
@@ -128,7 +126,7 @@ Asked<RunRequest> asked_run(const std::vector<std::string>& after_verb) {
     return {std::nullopt, flags.help()};
   }
   if (!words.scenario) {
-    throw BadUse("ringside run: which scenario? `ringside list` shows all");
+    throw BadUse("run: which scenario? `ringside list` shows all");
   }
   return {request_of(words), {}};
 }

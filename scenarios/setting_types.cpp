@@ -35,11 +35,8 @@ std::optional<T> parsed(const std::string& text) {
 }
 
 std::string interval_text(Interval bounds) {
-  const auto low = bounds.low_open ? fmt::format("above {}", bounds.low)
-                                   : fmt::format("at least {}", bounds.low);
-  const auto high = bounds.high_open ? fmt::format("below {}", bounds.high)
-                                     : fmt::format("at most {}", bounds.high);
-  return fmt::format("number, {}, {}", low, high);
+  return fmt::format("number {} {}, {} {}", bounds.low_open ? "above" : "from", bounds.low,
+                     bounds.high_open ? "below" : "up to", bounds.high);
 }
 
 // "[a, b]", "a,b" or "\"a\", \"b\"" from the command line.
