@@ -54,21 +54,18 @@ RankOutcome outcome_of_exception() {
 
 // All ranks begin together; parked, so that they leave the cores to the forks of the others.
 void wait_for_start(SharedJob& job, int id) {
-  const auto may_start = [&] {
-    return job.job().wall_start_ns.load(std::memory_order_seq_cst) != 0 ||
-           job.job().aborted.load(std::memory_order_seq_cst);
-  };
   Bell& bell = job.rank(id).mailbox.bell;
-  while (!may_start()) {
+  const auto started = [&] { return job.job().wall_start_ns.load(std::memory_order_seq_cst) != 0; };
+  while (!started()) {
+    if (job.job().aborted.load(std::memory_order_seq_cst)) {
+      throw JobAborted("stopped before its start: another rank could not be started");
+    }
     const auto seen = bell.rings();
     bell.will_sleep();
-    if (!may_start()) {
+    if (!started()) {
       bell.park(seen, std::chrono::milliseconds(20));
     }
     bell.awake();
-  }
-  if (job.job().aborted.load(std::memory_order_seq_cst)) {
-    throw JobAborted("stopped before its start: another rank had failed");
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "runtime/errors.hpp"
 #include "runtime/process.hpp"
@@ -11,6 +12,7 @@ namespace ringside {
 namespace {
 
 constexpr std::size_t header_bytes = 1 + sizeof(std::uint64_t);
+constexpr std::uint64_t largest_reserve = 1U << 30;  // a length may be nonsense
 
 // Takes at most n bytes from the front.
 std::string_view take(std::string_view& bytes, std::uint64_t n) {
@@ -55,6 +57,7 @@ void FrameReader::begin_frame() {
   std::memcpy(&missing_, header_.data() + 1, sizeof(missing_));
   header_.clear();
   in_payload_ = true;
+  frame_.payload.reserve(std::min(missing_, largest_reserve));
   switch (frame_.kind) {
     case FrameKind::note:
     case FrameKind::exception:
