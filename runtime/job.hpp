@@ -44,6 +44,7 @@ struct JobState {
   std::atomic<bool> aborted{false};
   std::atomic<std::uint32_t> finished_ranks{0};
   std::atomic<std::int64_t> wall_start_ns{0};  // steady clock; zero until the ranks start
+  std::atomic<std::uint64_t> secret{0};        // tells its ranks from strangers; drawn by the first
 };
 
 // The mapping: JobState, a RankState per rank, and a region of device memory per rank.

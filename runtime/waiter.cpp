@@ -33,8 +33,10 @@ void Waiter::next_turn(int turn, const WaitRecord& what, const std::function<boo
     throw JobAborted("stopped in " + text_of(what) + ": another rank had failed");
   }
   if (const int lost = lost_peer.load(std::memory_order_acquire); lost >= 0) {
+    const char* reason = lost_reason.load(std::memory_order_relaxed);
     throw PeerLost("rank " + std::to_string(rank_) + ": the connection to rank " +
-                   std::to_string(lost) + " broke during " + text_of(what));
+                   std::to_string(lost) + " broke during " + text_of(what) +
+                   (reason != nullptr ? std::string(": ") + reason : std::string()));
   }
   if (turn < spins_) {
     return;

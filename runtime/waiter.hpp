@@ -33,6 +33,7 @@ class Waiter {
 
   // A wire lost its connection to this rank; noticed by the next turn of any wait.
   std::atomic<int> lost_peer{-1};
+  std::atomic<const char*> lost_reason{nullptr};  // set before it; lives as long as the wire
 
  private:
   void next_turn(int turn, const WaitRecord& what, const std::function<bool()>& done);
