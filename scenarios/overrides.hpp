@@ -31,7 +31,7 @@ struct Overrides {
 void apply_overrides(Settings& settings, const Overrides& overrides);
 
 // Fills in what is left open (ranks, parallel.dp) and checks that the numbers agree. Throws BadUse
-// with the numbers and the nearest valid choices.
+// "dp/ring: parallel.dp = 4, …" with the numbers and the nearest valid choices.
 void resolve(Settings& settings);
 
 // Throws BadUse "where: there is no such file" when a text to learn is missing, a folder or device,

@@ -64,6 +64,21 @@ void check_model(const ModelSettings& model) {
   }
 }
 
+void check_all(Settings& settings) {
+  resolve_ranks(settings);
+  resolve_degrees(settings);
+  check_model(settings.model);
+  if (const auto& text = settings.data.text; !text.empty()) {
+    check_text_file(text, "data.text = " + text);
+  }
+  if (settings.parallel.microbatches > settings.train.batch) {
+    throw BadUse(
+        fmt::format("train.batch = {0} samples cannot fill parallel.microbatches = {1}: at "
+                    "most {0} microbatches, or a batch of {1}",
+                    settings.train.batch, settings.parallel.microbatches));
+  }
+}
+
 }  // namespace
 
 void check_text_file(const std::string& path, const std::string& where) {
@@ -87,17 +102,10 @@ void check_text_file(const std::string& path, const std::string& where) {
 }
 
 void resolve(Settings& settings) {
-  resolve_ranks(settings);
-  resolve_degrees(settings);
-  check_model(settings.model);
-  if (!settings.data.text.empty()) {
-    check_text_file(settings.data.text, "data.text = " + settings.data.text);
-  }
-  if (settings.parallel.microbatches > settings.train.batch) {
-    throw BadUse(
-        fmt::format("train.batch = {0} samples cannot fill parallel.microbatches = {1}: at "
-                    "most {0} microbatches, or a batch of {1}",
-                    settings.train.batch, settings.parallel.microbatches));
+  try {
+    check_all(settings);
+  } catch (const BadUse& refusal) {
+    throw BadUse((settings.name.empty() ? "" : settings.name + ": ") + refusal.what());
   }
 }
 

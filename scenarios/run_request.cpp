@@ -82,6 +82,9 @@ Overrides overrides_of(const RunWords& words) {
   for (std::size_t i = 0; i < key_flags.size(); ++i) {
     if (const auto& value = words.keys[i]) {
       const auto& [flag, what, key, meaning] = key_flags[i];
+      if (value->empty()) {
+        throw BadUse(fmt::format("{}: must be followed by {}, not by an empty word", flag, what));
+      }
       overrides.set.push_back({fmt::format("{} {}", flag, *value), key, *value});
     }
   }
@@ -94,7 +97,12 @@ RunRequest request_of(const RunWords& words) {
   request.settings = load_scenario(find_scenario(request.scenario));
   apply_overrides(request.settings, overrides_of(words));
   if (const auto& peer = request.settings.checks.peer; !peer.empty()) {
-    find_scenario(peer);
+    try {
+      find_scenario(peer);
+    } catch (const BadUse& refusal) {
+      throw BadUse(
+          fmt::format("{}: checks.peer = {}: {}", request.settings.name, peer, refusal.what()));
+    }
   }
   if (words.eager_limit) {
     request.eager_limit = bytes_of("--eager-limit", *words.eager_limit);

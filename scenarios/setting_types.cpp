@@ -91,7 +91,7 @@ SettingType<std::int64_t> integer64(std::int64_t low, std::int64_t high) {
 
 SettingType<int> integer(int low, int high) {
   return {
-      fmt::format("integer, {} to {}", low, high),
+      low == high ? std::to_string(low) : fmt::format("integer, {} to {}", low, high),
       [=](const SettingValue& value) { return static_cast<int>(read_integer(value, low, high)); },
       [](const int& value) { return std::to_string(value); }};
 }
