@@ -35,16 +35,21 @@ Time time_for(std::int64_t amount, Rate rate);
 // a + b; throws BadUse where the sum passes the largest modelled time.
 Time add(Time a, Time b);
 
-// "25 MiB", "160 GB", "0", "4096" (bytes). Throws BadUse: what was read, what is accepted.
+// Numbers are decimal ("1.5", "1e12"), units exact in their case: kB, MB, GB, TB, PB are powers of
+// 1000, KiB to PiB of 1024. What is no whole number of bytes, operations or picoseconds is refused,
+// never rounded. Throws BadUse: what was read, what is accepted.
+
+// "25 MiB", "160 GB", "0", "4096" (bytes).
 Bytes parse_bytes(std::string_view text);
-// "160 GB/s", "50GB/s", "inf".
+// "160 GB/s", "50GB/s", "inf"; above 0.
 Rate parse_bandwidth(std::string_view text);
-// "400 TFLOP/s", "1e12 FLOP/s", "inf".
+// "400 TFLOP/s", "1e12 FLOP/s", "inf"; above 0.
 Rate parse_flops(std::string_view text);
 // "1 us", "0", "2.5 ms", "3 s", "500 ns", "7 ps".
 Time parse_time(std::string_view text);
 
-// The unit is chosen so that no value prints as 0.0: "97.2 GB", "1.50 us", "0 B".
+// Up to five significant digits, in the unit that leaves at most three before the point, so that no
+// value prints as 0.0: "97.235 GB", "781.25 us", "0 B".
 std::string to_string(Bytes bytes);
 std::string bandwidth_string(Rate rate);
 std::string flops_string(Rate rate);
