@@ -9,6 +9,7 @@
 #include <unistd.h>
 #ifdef __linux__
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #endif
 
 #include <array>
@@ -85,9 +86,26 @@ std::optional<std::uint64_t> proc_number(const std::string& file, std::string_vi
 
 }  // namespace
 
-void Descriptor::close() {
-  if (fd_ >= 0) {
-    ::close(std::exchange(fd_, -1));
+void close_descriptor(int fd) {
+  if (fd >= 0) {
+    close(fd);
+  }
+}
+
+void close_descriptors(std::span<const int> fds) {
+  for (std::size_t i = 0; i < fds.size(); ++i) {
+    const int first = fds[i];
+    while (first >= 0 && i + 1 < fds.size() && fds[i + 1] == fds[i] + 1) {
+      ++i;
+    }
+#ifdef SYS_close_range
+    if (first >= 0 && syscall(SYS_close_range, first, fds[i], 0) == 0) {
+      continue;
+    }
+#endif
+    for (int fd = first; fd <= fds[i]; ++fd) {
+      close_descriptor(fd);
+    }
   }
 }
 

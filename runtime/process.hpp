@@ -14,6 +14,10 @@
 
 namespace ringside {
 
+void close_descriptor(int fd);  // none when negative
+// The same for many; quick where they follow each other.
+void close_descriptors(std::span<const int> fds);
+
 // An open file descriptor, closed at the end of its life.
 class Descriptor {
  public:
@@ -30,7 +34,7 @@ class Descriptor {
 
   ~Descriptor() { close(); }
 
-  void close();
+  void close() { close_descriptor(std::exchange(fd_, -1)); }
 
   int get() const { return fd_; }
 

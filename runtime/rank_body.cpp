@@ -63,7 +63,7 @@ void wait_for_start(SharedJob& job, int id) {
     const auto seen = bell.rings();
     bell.will_sleep();
     if (!started()) {
-      bell.park(seen, std::chrono::milliseconds(20));
+      bell.park(seen, std::chrono::milliseconds(500));
     }
     bell.awake();
   }

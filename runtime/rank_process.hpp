@@ -35,9 +35,6 @@ class RankProcess {
 
   int pipe() const { return pipe_.get(); }
 
-  // In a forked sibling: what is not its own.
-  void forget() { pipe_.close(); }
-
   // Reads what is in the pipe, at most about `most` bytes. Returns whether there was something.
   bool listen(std::uint64_t turn, std::size_t most, std::span<char> scratch, const OnNote& on_note);
   // Whether the process has ended since; then the outcome is final.

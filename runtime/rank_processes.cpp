@@ -41,6 +41,7 @@ class RankProcesses {
   void fork_all();
   void live(int id, int pipe);
   void turn();
+  std::vector<int> pipes() const;
   milliseconds patience() const;
   void hear();
   void reap();
@@ -101,9 +102,8 @@ void RankProcesses::fork_all() {
 
 // In the child.
 void RankProcesses::live(int id, int pipe) {
-  for (RankProcess& sibling : ranks_) {
-    sibling.forget();
-  }
+  close_descriptors(pipes());  // of those forked before; nothing is written to their objects,
+                               // whose pages every child would have to copy
   const auto close_other_listeners = [&] {  // its own belongs to the wires of the rank
     for (std::size_t r = 0; r < owned_listeners_.size(); ++r) {
       if (static_cast<int>(r) != id) {
@@ -127,11 +127,7 @@ void RankProcesses::live(int id, int pipe) {
 
 void RankProcesses::turn() {
   ++turns_;
-  std::vector<int> pipes;
-  for (const RankProcess& rank : ranks_) {
-    pipes.push_back(rank.pipe());
-  }
-  wait_readable(pipes, patience());
+  wait_readable(pipes(), patience());
   hear();
   reap();
   look_for_silence();
@@ -140,6 +136,16 @@ void RankProcesses::turn() {
   if (failed && running_ > 0) {
     end_job();
   }
+}
+
+// The reading ends, -1 where there is none.
+std::vector<int> RankProcesses::pipes() const {
+  std::vector<int> pipes;
+  pipes.reserve(ranks_.size());
+  for (const RankProcess& rank : ranks_) {
+    pipes.push_back(rank.pipe());
+  }
+  return pipes;
 }
 
 milliseconds RankProcesses::patience() const {
