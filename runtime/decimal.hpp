@@ -8,7 +8,7 @@
 
 namespace ringside {
 
-__extension__ typedef unsigned __int128 Wide;
+__extension__ using Wide = unsigned __int128;
 
 // digits * 10^exponent
 struct Decimal {
