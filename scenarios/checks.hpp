@@ -1,11 +1,61 @@
-// The checks that a scenario can ask for by name.
+// The checks that a scenario can ask for by name: a table, and the functions behind it.
+//
+// Each check measures something of the run (or runs a job of its own beside it) and puts it beside
+// a gate. A new check is a function and a row.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string_view>
 
+#include "scenarios/check.hpp"
+#include "scenarios/run_report.hpp"
+#include "scenarios/training_job.hpp"
+
 namespace ringside {
 
+// What a check can look at.
+struct CheckContext {
+  Settings settings;
+  std::string_view text;
+  const Reference& truth;       // one process, the whole batch at once
+  const TrainingOutcome& main;  // the scenario's own job
+  JobOptions options;           // for further jobs: no log, no trace
+  std::function<void(std::string_view)> progress;
+
+  // A further job of the scenario with other settings.
+  TrainingOutcome run(const Settings& other, const Reference& reference, Fault fault = Fault::none,
+                      double loss_divisor = 1) const;
+};
+
+struct CheckRow {
+  std::string_view name;
+  std::string_view meaning;
+  Checks (*run)(const CheckContext& context);
+};
+
+std::span<const CheckRow> check_rows();
+
+// Their names, for the settings.
 std::span<const std::string_view> check_names();
+
+// ---- the functions, by file ------------------------------------------------------------------
+Checks check_gradients(const CheckContext& context);  // check_gradients.cpp
+Checks check_f64(const CheckContext& context);
+Checks check_adamw(const CheckContext& context);
+Checks check_replicas(const CheckContext& context);  // check_replicas.cpp
+Checks check_one_node(const CheckContext& context);
+Checks check_shards(const CheckContext& context);  // check_shards.cpp
+Checks check_accumulation(const CheckContext& context);
+Checks check_controls(const CheckContext& context);  // check_controls.cpp
+Checks check_traffic(const CheckContext& context);   // check_traffic.cpp
+Checks check_exposed(const CheckContext& context);   // check_exposed.cpp
+
+// The gates of a training run against its reference, named "prefix.…"; f32 or f64 by the settings.
+Checks training_gates(const std::string& prefix, const Settings& settings,
+                      const TrainingOutcome& outcome);
+
+// Every row of a rank's traffic that a formula speaks of, counted and computed.
+std::vector<TrafficComparison> compare_traffic(const Settings& settings, const JobResult& job);
 
 }  // namespace ringside

@@ -13,10 +13,6 @@ namespace {
 
 using Kind = SettingValue::Kind;
 
-[[noreturn]] void refuse(const std::string& accepted) {
-  throw BadUse("must be " + accepted);
-}
-
 using Unit = std::pair<const char*, std::int64_t>;
 
 // In the largest unit that divides it, so that nothing is rounded.
@@ -52,23 +48,33 @@ bool has_unit(const SettingValue& value) {
   return value.kind == Kind::string || value.kind == Kind::word;
 }
 
-// parse(value.text), with what is accepted in the message of every failure.
+// What a type accepts, in the words of a refusal, and an example.
+struct Accepted {
+  std::string type;
+  const char* example;
+
+  [[noreturn]] void refuse() const {
+    throw BadUse("must be " + type + ", such as \"" + example + "\"");
+  }
+};
+
+// parse(value.text); a failure says what is accepted and what is wrong with the text.
 template <class Parse>
-auto parsed(const SettingValue& value, const std::string& accepted, Parse parse) {
+auto parsed(const SettingValue& value, const Accepted& accepted, Parse parse) {
   try {
     return parse(value.text);
-  } catch (const BadUse&) {
-    refuse(accepted);
+  } catch (const BadUse& reason) {
+    throw BadUse("must be " + accepted.type + ": " + reason.what());
   }
 }
 
-Bytes read_bytes(const SettingValue& value, Bytes low, Bytes high, const std::string& accepted) {
+Bytes read_bytes(const SettingValue& value, Bytes low, Bytes high, const Accepted& accepted) {
   if (!has_unit(value) && value.kind != Kind::integer) {
-    refuse(accepted);
+    accepted.refuse();
   }
   const Bytes read = parsed(value, accepted, parse_bytes);
   if (read < low || read > high) {
-    refuse(accepted);
+    accepted.refuse();
   }
   return read;
 }
@@ -87,16 +93,12 @@ std::string bytes_text(Bytes low, Bytes high) {
 }
 
 Rate read_rate(const SettingValue& value, Rate (*parse)(std::string_view),
-               const std::string& accepted) {
+               const Accepted& accepted) {
   const bool infinite = value.kind == Kind::number && value.text == "inf";
   if (!has_unit(value) && !infinite) {
-    refuse(accepted);
+    accepted.refuse();
   }
-  const Rate read = parsed(value, accepted, parse);
-  if (read.per_second <= 0) {
-    refuse(accepted);
-  }
-  return read;
+  return parsed(value, accepted, parse);  // refuses zero itself
 }
 
 template <std::size_t N>
@@ -110,7 +112,7 @@ SettingType<Bytes> bytes(Bytes low, Bytes high) {
   const auto type = bytes_text(low, high);
   return {type,
           [=](const SettingValue& value) {
-            return read_bytes(value, low, high, type + ", such as \"25 MiB\"");
+            return read_bytes(value, low, high, {type, "25 MiB"});
           },
           [](const Bytes& value) { return print_bytes(value); }};
 }
@@ -122,7 +124,7 @@ SettingType<std::optional<Bytes>> bytes_or_none(Bytes low, Bytes high) {
             if (has_unit(value) && value.text == "none") {
               return std::nullopt;
             }
-            return read_bytes(value, low, high, type + ", such as \"80 GB\"");
+            return read_bytes(value, low, high, {type, "80 GB"});
           },
           [](const std::optional<Bytes>& value) {
             return value ? print_bytes(*value) : std::string("\"none\"");
@@ -133,7 +135,7 @@ SettingType<Rate> bandwidth() {
   const std::string type = "bandwidth above 0, or inf";
   return {type,
           [=](const SettingValue& value) {
-            return read_rate(value, parse_bandwidth, "a " + type + ", such as \"160 GB/s\"");
+            return read_rate(value, parse_bandwidth, {"a " + type, "160 GB/s"});
           },
           [](const Rate& value) { return print_rate(value, bandwidth_units); }};
 }
@@ -142,7 +144,7 @@ SettingType<Rate> flops() {
   const std::string type = "FLOP/s above 0, or inf";
   return {type,
           [=](const SettingValue& value) {
-            return read_rate(value, parse_flops, type + ", such as \"400 TFLOP/s\"");
+            return read_rate(value, parse_flops, {type, "400 TFLOP/s"});
           },
           [](const Rate& value) { return print_rate(value, flops_units); }};
 }
@@ -151,14 +153,14 @@ SettingType<Time> time(Time high) {
   const auto type = fmt::format("time, 0 to {}", without_quotes(exact(high.count(), time_units)));
   return {type,
           [=](const SettingValue& value) {
-            const auto accepted = "a " + type + ", such as \"1 us\"";
+            const Accepted accepted{"a " + type, "1 us"};
             const bool zero = value.kind == Kind::integer && value.text == "0";
             if (!has_unit(value) && !zero) {
-              refuse(accepted);
+              accepted.refuse();
             }
             const Time read = parsed(value, accepted, parse_time);
             if (read < Time::zero() || read > high) {
-              refuse(accepted);
+              accepted.refuse();
             }
             return read;
           },

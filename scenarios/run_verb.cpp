@@ -1,11 +1,159 @@
 #include "scenarios/run_verb.hpp"
 
-#include <stdexcept>
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <iostream>
+
+#include "models/text.hpp"
+#include "parallel/buckets.hpp"
+#include "runtime/errors.hpp"
+#include "scenarios/checks.hpp"
+#include "scenarios/exit_codes.hpp"
+#include "scenarios/run_folder.hpp"
+#include "scenarios/run_report.hpp"
+#include "scenarios/terminal.hpp"
+#include "scenarios/training_job.hpp"
 
 namespace ringside {
 
-int run_verb(const RunRequest&) {
-  throw std::logic_error("the verb run is not there yet");
+namespace {
+
+constexpr std::int64_t most_logged = 1'000'000;  // messages, unless --log says otherwise
+
+struct Shape {
+  std::size_t parameters = 0;
+  std::size_t buckets = 0;
+};
+
+Shape shape_of(const Settings& s) {
+  const MlpConfig model = plan_of(s, "").model;
+  const auto counts = mlp_tensor_counts(model);
+  Shape shape;
+  for (const auto& bucket : cut_buckets(counts, s.dp.bucket, size_of(model.dtype), s.ranks)) {
+    shape.parameters += bucket.count;
+    ++shape.buckets;
+  }
+  return shape;
+}
+
+LogLevel log_level(const RunRequest& request) {
+  const Settings& s = request.settings;
+  const std::int64_t messages = std::int64_t{2} * (s.ranks - 1) * s.ranks * s.train.steps *
+                                static_cast<std::int64_t>(shape_of(s).buckets + 2);
+  return request.log.value_or(messages > most_logged ? LogLevel::summary : LogLevel::full);
+}
+
+JobOptions options_of(const RunRequest& request, Progress& progress) {
+  return {.eager_limit = request.eager_limit,
+          .limit = request.timeout,
+          .log = LogLevel::summary,
+          .on_note = [&](int, std::string_view note) { progress.show(note); }};
+}
+
+TrainingOutcome main_job(const RunRequest& request, const JobOptions& options,
+                         std::string_view text, const Reference& truth) {
+  JobOptions logged = options;
+  logged.log = log_level(request);
+  logged.trace = request.trace && logged.log == LogLevel::full;
+  logged.live = request.verbose;
+  logged.pace = request.pace;
+  return run_training({.settings = request.settings, .options = logged}, text, truth);
+}
+
+std::string headline(const Settings& s) {
+  const Shape shape = shape_of(s);
+  const Cluster cluster = cluster_of(s);
+  const int nodes = cluster.nodes(s.ranks);
+  return fmt::format(
+      "{}: {} rank{} on {} node{}, MLP of {} parameters in {}, {} bucket{}, {} "
+      "all-reduce, {} steps of {} samples, {}",
+      s.name, s.ranks, s.ranks == 1 ? "" : "s", nodes, nodes == 1 ? "" : "s", shape.parameters,
+      s.model.dtype, shape.buckets, shape.buckets == 1 ? "" : "s", s.collectives.all_reduce,
+      s.train.steps, s.train.batch, s.train.optimizer);
+}
+
+Checks run_checks(const CheckContext& context) {
+  Checks all;
+  for (const std::string& name : context.settings.checks.run) {
+    const auto rows = check_rows();
+    const auto row =
+        std::find_if(rows.begin(), rows.end(), [&](const auto& r) { return r.name == name; });
+    context.progress("check " + name);
+    for (auto& check : row->run(context)) {
+      all.push_back(std::move(check));
+    }
+  }
+  return all;
+}
+
+RunReport run_scenario(const RunRequest& request, const std::filesystem::path& folder,
+                       Progress& progress) {
+  const Settings& s = request.settings;
+  const std::string text = s.data.text.empty() ? builtin_text() : read_text(s.data.text);
+  progress.show("one process");
+  const Reference truth = train_alone(plan_of(s, text));
+  const JobOptions options = options_of(request, progress);
+  const TrainingOutcome main = main_job(request, options, text, truth);
+  write_run(folder, s, main.job, log_level(request), request.trace);
+  const CheckContext context{.settings = s,
+                             .text = text,
+                             .truth = truth,
+                             .main = main,
+                             .options = options,
+                             .progress = [&](std::string_view what) { progress.show(what); }};
+  RunReport report{.settings = s,
+                   .headline = headline(s),
+                   .first_sample = std::string(first_sample),
+                   .checks = run_checks(context),
+                   .traffic = compare_traffic(s, main.job),
+                   .job = main.job,
+                   .folder = folder};
+  for (const auto& step : main.ranks.front()) {
+    report.losses.push_back(step.loss);
+  }
+  return report;
+}
+
+// A scenario whose lesson is a failure holds when exactly that failure is seen.
+RunReport expected_failure(const RunRequest& request, const std::filesystem::path& folder,
+                           const Failure& failure) {
+  const Settings& s = request.settings;
+  RunReport report{.settings = s, .headline = headline(s), .folder = folder};
+  report.checks.push_back(holds("expect", failure.verdict == s.checks.expect,
+                                std::string(failure.verdict), s.checks.expect, failure.text));
+  return report;
+}
+
+}  // namespace
+
+int run_verb(const RunRequest& request) {
+  const auto folder = make_run_folder(request.out, request.settings.name);
+  Progress progress(std::cerr, stderr_rewrites_lines());
+  RunReport report;
+  try {
+    report = run_scenario(request, folder, progress);
+    if (const auto& expect = request.settings.checks.expect; !expect.empty()) {
+      report.checks.push_back(holds("expect", false, "pass", expect));
+    }
+  } catch (...) {
+    const Failure failure = failure_of(std::current_exception());
+    write_summary(folder, {{"verb", "run"},
+                           {"scenario", request.settings.name},
+                           {"verdict", failure.verdict},
+                           {"error", failure.text}});
+    if (request.settings.checks.expect.empty()) {
+      throw;
+    }
+    report = expected_failure(request, folder, failure);
+  }
+  progress.wipe();
+  const auto document = report_json(report);
+  write_summary(folder, document);
+  std::cout << (request.json
+                    ? document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"
+                    : report_text(report));
+  return all_hold(report.checks) ? exit_ok : exit_check_failed;
 }
 
 }  // namespace ringside

@@ -35,25 +35,22 @@ std::string printable(std::string_view text) {
   return shown;
 }
 
-Progress::Progress(std::ostream& out, bool visible, std::string what, std::int64_t total)
-    : out_(out), visible_(visible), what_(std::move(what)), total_(total) {}
-
-Progress::~Progress() {
-  if (written_ > 0) {
-    out_ << '\r' << std::string(written_, ' ') << '\r' << std::flush;
-  }
-}
-
-void Progress::at(std::int64_t done) {
+void Progress::show(std::string_view line) {
   const auto now = std::chrono::steady_clock::now();
   if (!visible_ || now < next_) {
     return;
   }
   next_ = now + std::chrono::milliseconds(100);
-  const auto line = fmt::format("{} {} of {}", what_, done, total_);
   out_ << '\r' << line << std::string(written_ - std::min(written_, line.size()), ' ')
        << std::flush;
   written_ = std::max(written_, line.size());
+}
+
+void Progress::wipe() {
+  if (written_ > 0) {
+    out_ << '\r' << std::string(written_, ' ') << '\r' << std::flush;
+    written_ = 0;
+  }
 }
 
 }  // namespace ringside

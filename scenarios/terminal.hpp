@@ -19,22 +19,21 @@ bool stderr_has_colour();
 // stay as they are.
 std::string printable(std::string_view text);
 
-// "step 3 of 10", rewritten in place at most ten times a second, and wiped in the end.
+// What is going on, in one line: rewritten in place at most ten times a second, wiped in the end.
 class Progress {
  public:
   // `visible`: usually stderr_rewrites_lines().
-  Progress(std::ostream& out, bool visible, std::string what, std::int64_t total);
-  ~Progress();
+  Progress(std::ostream& out, bool visible) : out_(out), visible_(visible) {}
+  ~Progress() { wipe(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  void at(std::int64_t done);
+  void show(std::string_view line);
+  void wipe();
 
  private:
   std::ostream& out_;
   bool visible_;
-  std::string what_;
-  std::int64_t total_;
   std::size_t written_ = 0;  // columns to wipe
   std::chrono::steady_clock::time_point next_{};
 };

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <sstream>
+#include <string>
 
 namespace ringside {
 namespace {
@@ -11,9 +12,9 @@ namespace {
 TEST(Terminal, N1ProgressWritesNothingWhereLinesCannotBeRewritten) {
   std::ostringstream out;
   {
-    Progress progress(out, false, "step", 10'000);
+    Progress progress(out, false);
     for (int step = 0; step < 10'000; ++step) {
-      progress.at(step);
+      progress.show("step " + std::to_string(step) + " of 10000");
     }
   }
   EXPECT_EQ(out.str(), "");
@@ -22,9 +23,9 @@ TEST(Terminal, N1ProgressWritesNothingWhereLinesCannotBeRewritten) {
 TEST(Terminal, ProgressIsOneLineAndWipedInTheEnd) {
   std::ostringstream out;
   {
-    Progress progress(out, true, "step", 10'000);
+    Progress progress(out, true);
     for (int step = 0; step < 10'000; ++step) {
-      progress.at(step);
+      progress.show("step " + std::to_string(step) + " of 10000");
     }
   }
   EXPECT_EQ(out.str().find('\n'), std::string::npos);

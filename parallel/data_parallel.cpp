@@ -1,0 +1,148 @@
+#include "parallel/data_parallel.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "collectives/all_reduce.hpp"
+#include "collectives/broadcast.hpp"
+#include "runtime/reduce.hpp"
+
+namespace ringside {
+
+namespace {
+
+std::vector<std::vector<std::size_t>> counts_of(
+    const std::vector<std::vector<Parameter*>>& layers) {
+  std::vector<std::vector<std::size_t>> counts;
+  for (const auto& layer : layers) {
+    auto& row = counts.emplace_back();
+    for (const Parameter* parameter : layer) {
+      row.push_back(parameter->value.count());
+    }
+  }
+  return counts;
+}
+
+std::size_t element_size(const std::vector<std::vector<Parameter*>>& layers) {
+  return size_of(layers.front().front()->value.dtype());
+}
+
+void zero(const std::vector<Tensor>& tensors) {
+  for (const Tensor& tensor : tensors) {
+    const Buffer data = tensor.buffer();
+    std::memset(data.data, 0, data.bytes());
+  }
+}
+
+template <class T>
+void forget_largest(std::span<T> gradients) {
+  const auto largest = std::max_element(gradients.begin(), gradients.end(),
+                                        [](T a, T b) { return std::abs(a) < std::abs(b); });
+  *largest = 0;
+}
+
+}  // namespace
+
+DataParallel::DataParallel(Comm& group, DeviceMemory& memory,
+                           std::vector<std::vector<Parameter*>> layers, DataParallelOptions options)
+    : group_(group),
+      layers_(std::move(layers)),
+      options_(std::move(options)),
+      buckets_(
+          cut_buckets(counts_of(layers_), options_.bucket, element_size(layers_), group.size())),
+      launched_(buckets_.size()) {
+  for (const Bucket& bucket : buckets_) {
+    const auto& layer = layers_[bucket.layer];
+    const Tensor& storage =
+        storage_.emplace_back(memory, layer.front()->value.dtype(), std::vector{bucket.padded},
+                              Category::gradients, bucket.label);
+    if (options_.sync_every_microbatch) {
+      sums_.emplace_back(memory, storage.dtype(), storage.shape(), Category::gradients,
+                         bucket.label + ".sum");
+    }
+    for (std::size_t i = 0; i < bucket.tensors.size(); ++i) {
+      Parameter& parameter = *layer[bucket.tensors[i]];
+      parameter.grad =
+          storage.view(bucket.firsts[i], parameter.value.shape(), parameter.name + ".grad");
+    }
+  }
+}
+
+void DataParallel::broadcast_weights() {
+  if (options_.fault == Fault::weights_not_broadcast) {
+    return;
+  }
+  for (const auto& layer : layers_) {
+    for (const Parameter* parameter : layer) {
+      broadcast(group_, parameter->value.buffer(), 0, {options_.broadcast, parameter->name});
+    }
+  }
+}
+
+void DataParallel::begin_step() {
+  zero(storage_);
+  zero(sums_);
+  std::fill(launched_.begin(), launched_.end(), false);
+}
+
+void DataParallel::layer_done(std::size_t layer) {
+  for (std::size_t b = 0; options_.overlap && b < buckets_.size(); ++b) {
+    if (buckets_[b].layer == layer) {
+      launch(b);
+    }
+  }
+}
+
+void DataParallel::launch(std::size_t bucket) {
+  launched_[bucket] = true;
+  const bool last = bucket + 1 == buckets_.size();
+  if (last && options_.fault == Fault::last_bucket_dropped) {
+    return;
+  }
+  const Tensor& gradients = storage_[bucket];
+  if (bucket == 0 && options_.fault == Fault::contribution_lost &&
+      group_.rank() == group_.size() - 1) {
+    gradients.dtype() == DType::f32 ? forget_largest(gradients.as<float>())
+                                    : forget_largest(gradients.as<double>());
+  }
+  works_.push_back(
+      all_reduce_async(group_, gradients, ReduceOp::sum, choice(buckets_[bucket].label)));
+}
+
+void DataParallel::finish() {
+  for (std::size_t b = 0; b < buckets_.size(); ++b) {
+    if (!launched_[b]) {
+      launch(b);
+    }
+  }
+  for (Work& work : works_) {
+    work.wait();
+  }
+  works_.clear();
+  for (std::size_t b = 0; b < sums_.size(); ++b) {
+    reduce(storage_[b].buffer(), sums_[b].buffer(), ReduceOp::sum);
+  }
+  if (!sums_.empty()) {
+    zero(storage_);
+    std::fill(launched_.begin(), launched_.end(), false);
+  }
+}
+
+void DataParallel::end_step() {
+  for (std::size_t b = 0; b < sums_.size(); ++b) {
+    group_.copy(sums_[b].buffer(), storage_[b].buffer());
+  }
+}
+
+std::int64_t DataParallel::sum(std::int64_t value, std::string_view label) {
+  all_reduce(group_, buffer_of(std::span(&value, 1)), ReduceOp::sum, choice(label));
+  return value;
+}
+
+double DataParallel::sum(double value, std::string_view label) {
+  all_reduce(group_, buffer_of(std::span(&value, 1)), ReduceOp::sum, choice(label));
+  return value;
+}
+
+}  // namespace ringside

@@ -1,0 +1,78 @@
+// Data parallelism: every rank computes the gradient of its own part of the batch, and the sum over
+// the ranks is all-reduced in buckets, as backward produces them.
+//
+// Gradients are those of the token sum; the division by the global token count comes once, after
+// the reduction. (PyTorch DDP, VLDB 2020.)
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "collectives/algorithm.hpp"
+#include "models/parameter.hpp"
+#include "parallel/buckets.hpp"
+#include "parallel/fault.hpp"
+#include "runtime/comm.hpp"
+#include "runtime/work.hpp"
+
+namespace ringside {
+
+struct DataParallelOptions {
+  Bytes bucket{25 << 20};
+  bool overlap = true;  // launch a bucket when backward has filled it; otherwise all at the end
+  bool sync_every_microbatch = false;  // reduce each micro-batch; otherwise only the last (no_sync)
+  std::string all_reduce = "ring";
+  std::string broadcast = "linear";
+  Fault fault = Fault::none;
+};
+
+class DataParallel {
+ public:
+  // `layers`: the parameters by layer in forward order. Their gradients move into the buckets.
+  DataParallel(Comm& group, DeviceMemory& memory, std::vector<std::vector<Parameter*>> layers,
+               DataParallelOptions options);
+
+  // All ranks start from rank 0's weights.
+  void broadcast_weights();
+
+  // Gradients are zero.
+  void begin_step();
+
+  // Whether the gradients are reduced after this micro-batch.
+  bool reduces(int microbatch, int microbatches) const {
+    return options_.sync_every_microbatch || microbatch + 1 == microbatches;
+  }
+
+  // Backward has completed this layer's gradients, for the last time before they are reduced.
+  void layer_done(std::size_t layer);
+
+  // Launches what has not been launched and waits for all.
+  void finish();
+
+  // The gradients are the global sums.
+  void end_step();
+
+  // A number summed over the ranks, 8 bytes, apart from the gradients ("tokens", "loss").
+  std::int64_t sum(std::int64_t value, std::string_view label);
+  double sum(double value, std::string_view label);
+
+  const std::vector<Bucket>& buckets() const { return buckets_; }
+
+  Fault fault() const { return options_.fault; }
+
+ private:
+  void launch(std::size_t bucket);
+
+  Choice choice(std::string_view label) const { return {options_.all_reduce, label}; }
+
+  Comm& group_;
+  std::vector<std::vector<Parameter*>> layers_;
+  DataParallelOptions options_;
+  std::vector<Bucket> buckets_;
+  std::vector<Tensor> storage_;  // the gradients, a tensor for each bucket, padding included
+  std::vector<Tensor> sums_;     // of the micro-batches reduced so far, when each is
+  std::vector<bool> launched_;
+  std::vector<Work> works_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,16 @@
+// Deliberate faults: the negative controls of the training checks. Each must be caught.
+#pragma once
+
+#include <cstdint>
+
+namespace ringside {
+
+enum class Fault : std::uint8_t {
+  none,
+  sum_not_mean,         // every rank divides by its own token count instead of the global one
+  last_bucket_dropped,  // the last bucket is not reduced
+  contribution_lost,    // the last rank's largest gradient element is not added
+  weights_not_broadcast
+};
+
+}  // namespace ringside

@@ -1,0 +1,127 @@
+#include "parallel/shards_in_turn.hpp"
+
+#include <algorithm>
+
+#include "collectives/chunk.hpp"
+#include "parallel/buckets.hpp"
+
+namespace ringside {
+
+namespace {
+
+// Gradients of one bucket, flat, padding included.
+template <class T>
+std::vector<T> gather(const Bucket& bucket, const std::vector<Parameter*>& layer) {
+  std::vector<T> flat(bucket.padded);
+  for (std::size_t i = 0; i < bucket.tensors.size(); ++i) {
+    const auto grad = layer[bucket.tensors[i]]->grad.template as<T>();
+    std::copy(grad.begin(), grad.end(),
+              flat.begin() + static_cast<std::ptrdiff_t>(bucket.firsts[i]));
+  }
+  return flat;
+}
+
+template <class T>
+void scatter(const std::vector<T>& flat, const Bucket& bucket,
+             const std::vector<Parameter*>& layer) {
+  for (std::size_t i = 0; i < bucket.tensors.size(); ++i) {
+    const auto grad = layer[bucket.tensors[i]]->grad.template as<T>();
+    std::copy_n(flat.begin() + static_cast<std::ptrdiff_t>(bucket.firsts[i]), grad.size(),
+                grad.begin());
+  }
+}
+
+// The shard that comes k-th in the sum of a chunk.
+int shard_at(AdditionOrder order, int chunk, int k, int shards) {
+  return order == AdditionOrder::ring ? (chunk + 1 + k) % shards : k;
+}
+
+template <class T>
+std::vector<T> add_up(const std::vector<std::vector<T>>& by_shard, AdditionOrder order) {
+  const int shards = static_cast<int>(by_shard.size());
+  std::vector<T> sum(by_shard.front().size());
+  for (int c = 0; c < shards; ++c) {
+    const Chunk piece = chunk_of(sum.size(), shards, c);
+    for (std::size_t i = piece.first; i < piece.first + piece.count; ++i) {
+      T total = by_shard[static_cast<std::size_t>(shard_at(order, c, 0, shards))][i];
+      for (int k = 1; k < shards; ++k) {
+        total += by_shard[static_cast<std::size_t>(shard_at(order, c, k, shards))][i];
+      }
+      sum[i] = total;
+    }
+  }
+  return sum;
+}
+
+template <class T>
+class ShardsInTurn {
+ public:
+  ShardsInTurn(const TrainingPlan& plan, const ShardsPlan& shards, Mlp& model)
+      : plan_(plan), shards_(shards), model_(model), layers_(model.layers()) {
+    std::vector<std::vector<std::size_t>> counts;
+    for (const auto& layer : layers_) {
+      auto& row = counts.emplace_back();
+      for (const Parameter* p : layer) {
+        row.push_back(p->value.count());
+      }
+    }
+    buckets_ = cut_buckets(counts, shards.bucket, sizeof(T), shards.shards);
+  }
+
+  StepSum operator()(int step) {
+    StepSum sum;
+    std::vector<std::vector<std::vector<T>>> gradients(buckets_.size());  // [bucket][shard]
+    for (int shard = 0; shard < shards_.shards; ++shard) {
+      run_shard(step, shard, sum);
+      for (std::size_t b = 0; b < buckets_.size(); ++b) {
+        gradients[b].push_back(gather<T>(buckets_[b], layers_[buckets_[b].layer]));
+      }
+    }
+    for (std::size_t b = 0; b < buckets_.size(); ++b) {
+      scatter(add_up(gradients[b], shards_.order), buckets_[b], layers_[buckets_[b].layer]);
+    }
+    return sum;
+  }
+
+ private:
+  void run_shard(int step, int shard, StepSum& sum) {
+    for (const Parameter* p : flatten(layers_)) {
+      const auto grad = p->grad.template as<T>();
+      std::fill(grad.begin(), grad.end(), T(0));
+    }
+    const Chunk mine = chunk_of(plan_.batch, shards_.shards, shard);
+    for (int m = 0; m < shards_.microbatches; ++m) {
+      const Chunk part = chunk_of(mine.count, shards_.microbatches, m);
+      const Batch batch = make_batch(plan_.data, static_cast<std::uint64_t>(step),
+                                     mine.first + part.first, part.count);
+      sum.tokens += batch.tokens();
+      sum.loss += model_.forward_backward(batch, [](std::size_t) {});
+    }
+  }
+
+  const TrainingPlan& plan_;
+  const ShardsPlan& shards_;
+  Mlp& model_;
+  std::vector<std::vector<Parameter*>> layers_;
+  std::vector<Bucket> buckets_;
+};
+
+}  // namespace
+
+std::vector<StepRecord> train_shards_in_turn(const TrainingPlan& plan, const ShardsPlan& shards) {
+  DeviceMemory memory(memory_estimate(plan, plan.batch));
+  ComputeClock clock;
+  const auto model = make_mlp({memory, clock}, plan.model, plan.data.seed);
+  const auto parameters = flatten(model->layers());
+  const auto optimizer = make_optimizer(plan.optimizer, memory, parameters);
+  std::vector<StepRecord> records;
+  const auto keep = [&](int, StepRecord record) { records.push_back(std::move(record)); };
+  if (plan.model.dtype == DType::f64) {
+    train(plan, parameters, *optimizer, ShardsInTurn<double>(plan, shards, *model), keep);
+  } else {
+    train(plan, parameters, *optimizer, ShardsInTurn<float>(plan, shards, *model), keep);
+  }
+  return records;
+}
+
+}  // namespace ringside

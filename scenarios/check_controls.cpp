@@ -1,0 +1,78 @@
+// Negative controls: deliberate faults that the gates must catch. A gate that a fault passes is no
+// gate.
+#include <array>
+
+#include "scenarios/checks.hpp"
+
+namespace ringside {
+
+namespace {
+
+struct Control {
+  std::string_view name;
+  Fault fault;
+  double loss_divisor;
+};
+
+constexpr std::array controls{
+    Control{"sum_not_mean", Fault::sum_not_mean, 1},
+    Control{"last_bucket_dropped", Fault::last_bucket_dropped, 1},
+    Control{"contribution_lost", Fault::contribution_lost, 1},
+    Control{"contribution_lost_loss_over_100", Fault::contribution_lost, 100},
+    Control{"weights_not_broadcast", Fault::weights_not_broadcast, 1},
+};
+
+bool same_run(const TrainingOutcome& a, const TrainingOutcome& b) {
+  for (std::size_t r = 0; r < a.ranks.size(); ++r) {
+    for (std::size_t s = 0; s < a.ranks[r].size(); ++s) {
+      if (a.ranks[r][s].gradient_hash != b.ranks[r][s].gradient_hash) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+// The gate that the fault breaks first in the table's order, with what it measured.
+Check judge(const Control& control, const Checks& gates, bool changes_nothing) {
+  Check check{.name = "control." + std::string(control.name),
+              .measured = "no gate broken",
+              .gate = "caught by a gate",
+              .control = true};
+  if (changes_nothing) {
+    check.measured = "changes nothing";
+    check.verdict = CheckVerdict::not_applicable;
+    return check;
+  }
+  for (const auto& gate : gates) {
+    if (gate.verdict == CheckVerdict::fail) {
+      check.measured = gate.measured;
+      check.note = "breaks " + gate.name + " " + gate.gate;
+      check.verdict = CheckVerdict::pass;
+      break;
+    }
+  }
+  return check;
+}
+
+}  // namespace
+
+Checks check_controls(const CheckContext& context) {
+  const Settings& s = context.settings;
+  Checks checks;
+  for (const Control& control : controls) {
+    context.progress("control " + std::string(control.name));
+    const bool scaled = control.loss_divisor != 1;
+    const Reference truth =
+        scaled ? train_alone(plan_of(s, context.text, control.loss_divisor)) : context.truth;
+    const auto faulty = context.run(s, truth, control.fault, control.loss_divisor);
+    const bool changes_nothing =
+        s.ranks == 1 &&
+        same_run(faulty,
+                 scaled ? context.run(s, truth, Fault::none, control.loss_divisor) : context.main);
+    checks.push_back(judge(control, training_gates("", s, faulty), changes_nothing));
+  }
+  return checks;
+}
+
+}  // namespace ringside

@@ -1,0 +1,93 @@
+// Exposed communication: the modelled time between the end of backward and the last gradient.
+#include <algorithm>
+
+#include "parallel/buckets.hpp"
+#include "scenarios/checks.hpp"
+#include "scenarios/scenario_file.hpp"
+
+namespace ringside {
+
+namespace {
+
+// Times of one step, the longest over the ranks; the last step, when all have the same tokens.
+struct Exposure {
+  Time backward{0};
+  Time exposed{0};
+  Time communication{0};  // by formula: what the buckets take on the link, one after the other
+};
+
+// 2(p-1) steps of latency + chunk / bandwidth, for every bucket.
+Time ring_time(const Settings& s) {
+  const MlpConfig model = plan_of(s, "").model;
+  Time total{0};
+  for (const auto& b :
+       cut_buckets(mlp_tensor_counts(model), s.dp.bucket, size_of(model.dtype), s.ranks)) {
+    const auto chunk = static_cast<std::int64_t>(b.padded * size_of(model.dtype)) / s.ranks;
+    total +=
+        2 * (s.ranks - 1) * (s.links.nvlink.latency + time_for(chunk, s.links.nvlink.bandwidth));
+  }
+  return total;
+}
+
+Exposure measure(const Settings& s, const TrainingOutcome& outcome) {
+  Exposure longest{.communication = ring_time(s)};
+  for (const auto& rank : outcome.ranks) {
+    const StepOutcome& last = rank.back();
+    longest.backward = std::max(longest.backward, last.backward_end - last.start);
+    longest.exposed = std::max(longest.exposed, last.gradients_ready - last.backward_end);
+  }
+  return longest;
+}
+
+double share(Time part, Time whole) {
+  return whole.count() == 0
+             ? 0
+             : static_cast<double>(part.count()) / static_cast<double>(whole.count());
+}
+
+std::string seconds(Time t) {
+  return to_string(t);
+}
+
+}  // namespace
+
+Checks check_exposed(const CheckContext& context) {
+  const Settings& s = context.settings;
+  const Exposure here = measure(s, context.main);
+  if (s.ranks == 1 || cluster_of(s).nodes(s.ranks) > 1 || s.collectives.all_reduce != "ring") {
+    return {{.name = "exposed",
+             .measured = seconds(here.exposed),
+             .gate = "formula: a ring of several ranks in one node",
+             .verdict = CheckVerdict::not_applicable}};
+  }
+  const std::string times = "backward with forward " + seconds(here.backward) + ", communication " +
+                            seconds(here.communication);
+  Checks checks;
+  if (s.dp.overlap) {
+    checks.push_back(holds("exposed.some_is_hidden", here.exposed < here.communication,
+                           seconds(here.exposed), "< " + seconds(here.communication), times));
+  } else {
+    checks.push_back(below("exposed.off_the_formula",
+                           std::abs(share(here.exposed - here.communication, here.communication)),
+                           0.01, "exposed " + seconds(here.exposed) + ": all of it; " + times));
+  }
+  if (s.checks.peer.empty()) {
+    return checks;
+  }
+  Settings other = load_scenario(find_scenario(s.checks.peer));
+  other.ranks = s.ranks;
+  other.cluster = s.cluster;
+  other.links = s.links;
+  const auto truth = train_alone(plan_of(other, context.text));
+  const Exposure there = measure(other, context.run(other, truth));
+  const double mine = share(here.exposed, here.communication);
+  const double theirs = share(there.exposed, there.communication);
+  const bool should_hide_more = s.dp.overlap && !other.dp.overlap;
+  checks.push_back(holds("exposed.share_of_communication",
+                         should_hide_more ? mine < theirs : mine > theirs, std::to_string(mine),
+                         (should_hide_more ? "< " : "> ") + std::to_string(theirs),
+                         "the other figure is of " + s.checks.peer));
+  return checks;
+}
+
+}  // namespace ringside

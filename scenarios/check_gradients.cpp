@@ -1,0 +1,108 @@
+// Training against one process: the gates of DP equivalence (docs/exactness.md).
+#include <algorithm>
+
+#include "scenarios/checks.hpp"
+
+namespace ringside {
+
+namespace {
+
+// Honest f32 differences are near 1e-8 to 1e-7, from the order of additions alone.
+struct Gates {
+  double gradient;      // max |difference|
+  double of_largest;    // that, over the largest gradient element of the model
+  double worst_tensor;  // over the largest of its own tensor
+  double parameter;
+  double loss;  // relative
+};
+
+constexpr Gates f32_gates{1e-6, 1e-5, 1e-4, 1e-6, 1e-6};
+constexpr Gates f64_gates{1e-12, 1e-12, 1e-12, 1e-12, 1e-12};
+
+// The worst over ranks and over the first `steps` steps.
+template <class Measure>
+double worst(const TrainingOutcome& outcome, std::size_t steps, Measure measure) {
+  double most = 0;
+  for (const auto& rank : outcome.ranks) {
+    for (std::size_t s = 0; s < std::min(steps, rank.size()); ++s) {
+      most = std::max(most, measure(rank[s]));
+    }
+  }
+  return most;
+}
+
+Checks gates(const std::string& prefix, const Gates& gate, const TrainingOutcome& outcome,
+             std::size_t steps) {
+  const auto row = [&](const char* what, double limit, auto measure, std::string note = {}) {
+    return below(prefix + what, worst(outcome, steps, measure), limit, std::move(note));
+  };
+  return {
+      row(
+          ".gradient", gate.gradient, [](const StepOutcome& s) { return s.gradients.absolute; },
+          "max |difference|, every step and rank"),
+      row(
+          ".gradient_of_largest", gate.of_largest,
+          [](const StepOutcome& s) { return s.gradients.of_largest; },
+          "of the model's largest gradient element"),
+      row(
+          ".gradient_worst_tensor", gate.worst_tensor,
+          [](const StepOutcome& s) { return s.gradients.worst_tensor; },
+          "of the tensor's own largest"),
+      row(
+          ".gradient_norm", gate.loss,
+          [](const StepOutcome& s) { return relative(s.reference_norm, s.gradient_norm); },
+          "relative"),
+      row(
+          ".loss", gate.loss,
+          [](const StepOutcome& s) { return relative(s.reference_loss, s.loss); }, "relative"),
+  };
+}
+
+}  // namespace
+
+Checks training_gates(const std::string& prefix, const Settings& settings,
+                      const TrainingOutcome& outcome) {
+  const Gates& gate = settings.model.dtype == "f64" ? f64_gates : f32_gates;
+  const bool sgd = settings.train.optimizer == "sgd";
+  const auto steps = static_cast<std::size_t>(sgd ? settings.train.steps : 1);
+  Checks checks = gates(prefix, gate, outcome, steps);
+  const auto all = static_cast<std::size_t>(settings.train.steps);
+  if (sgd) {
+    checks.push_back(
+        below(prefix + ".parameters",
+              worst(outcome, all, [](const StepOutcome& s) { return s.parameters.absolute; }),
+              gate.parameter, "max |difference| after every update"));
+  } else {
+    checks.push_back(
+        below(prefix + ".loss_later",
+              worst(outcome, all,
+                    [](const StepOutcome& s) { return relative(s.reference_loss, s.loss); }),
+              1e-5, "relative, all steps; Adam divides by small numbers"));
+  }
+  return checks;
+}
+
+Checks check_gradients(const CheckContext& context) {
+  Checks checks = training_gates(context.settings.model.dtype, context.settings, context.main);
+  double ulps = worst(context.main, static_cast<std::size_t>(context.settings.train.steps),
+                      [](const StepOutcome& s) { return s.gradients.ulps; });
+  checks.front().note += "; " + std::to_string(static_cast<long long>(ulps)) + " ULPs at most";
+  return checks;
+}
+
+Checks check_f64(const CheckContext& context) {
+  Settings f64 = context.settings;
+  f64.model.dtype = "f64";
+  const auto truth = train_alone(plan_of(f64, context.text));
+  return training_gates("f64", f64, context.run(f64, truth));
+}
+
+Checks check_adamw(const CheckContext& context) {
+  Settings adamw = context.settings;
+  adamw.train.optimizer = "adamw";
+  adamw.train.lr = 1e-3;
+  const auto truth = train_alone(plan_of(adamw, context.text));
+  return training_gates("adamw", adamw, context.run(adamw, truth));
+}
+
+}  // namespace ringside

@@ -1,0 +1,35 @@
+// Bits: all ranks hold the same, and the cluster's shape changes none.
+#include "scenarios/checks.hpp"
+
+namespace ringside {
+
+Checks check_replicas(const CheckContext& context) {
+  const auto& first = context.main.ranks.front();
+  std::string seen = "equal";
+  for (std::size_t r = 1; r < context.main.ranks.size(); ++r) {
+    for (std::size_t s = 0; s < first.size(); ++s) {
+      const auto& other = context.main.ranks[r][s];
+      if (other.parameter_hash != first[s].parameter_hash ||
+          other.gradient_hash != first[s].gradient_hash) {
+        seen = "rank " + std::to_string(r) + " differs at step " + std::to_string(s + 1);
+      }
+    }
+  }
+  return {holds("replicas.bits", seen == "equal", seen, "equal on every rank")};
+}
+
+Checks check_one_node(const CheckContext& context) {
+  Settings one = context.settings;
+  one.cluster.nodes = 1;
+  one.cluster.gpus_per_node = one.ranks;
+  const auto there = context.run(one, context.truth);
+  std::string seen = "equal";
+  for (std::size_t s = 0; s < there.ranks.front().size(); ++s) {
+    if (there.ranks.front()[s].gradient_hash != context.main.ranks.front()[s].gradient_hash) {
+      seen = "other bits at step " + std::to_string(s + 1);
+    }
+  }
+  return {holds("one_node.gradient_bits", seen == "equal", seen, "equal to one node's")};
+}
+
+}  // namespace ringside

@@ -1,0 +1,67 @@
+// The chapter's own form of the test: one process runs the shards in turn and averages them.
+#include "parallel/shards_in_turn.hpp"
+#include "scenarios/checks.hpp"
+
+namespace ringside {
+
+namespace {
+
+ShardsPlan shards_of(const Settings& s, AdditionOrder order) {
+  return {.shards = s.ranks,
+          .microbatches = s.parallel.microbatches,
+          .order = order,
+          .bucket = s.dp.bucket};
+}
+
+}  // namespace
+
+Checks check_shards(const CheckContext& context) {
+  const Settings& s = context.settings;
+  const bool ring = s.collectives.all_reduce == "ring";
+  const auto plan = plan_of(s, context.text);
+  const auto averaged = train_shards_in_turn(plan, shards_of(s, AdditionOrder::ranks));
+  Checks checks = training_gates("shards_averaged", s, context.run(s, averaged));
+  if (!ring && s.collectives.all_reduce != "naive") {
+    return checks;
+  }
+  const auto same_order =
+      train_shards_in_turn(plan, shards_of(s, ring ? AdditionOrder::ring : AdditionOrder::ranks));
+  std::string seen = "equal";
+  for (const auto& rank : context.run(s, same_order).ranks) {
+    for (std::size_t step = 0; step < rank.size(); ++step) {
+      if (!rank[step].gradients.bit_equal || !rank[step].parameters.bit_equal) {
+        seen = "other bits at step " + std::to_string(step + 1);
+      }
+    }
+  }
+  checks.push_back(holds("shards_in_order.bits", seen == "equal", seen, "equal, every bit",
+                         "shards added in the order of " + s.collectives.all_reduce));
+  return checks;
+}
+
+Checks check_accumulation(const CheckContext& context) {
+  Settings whole = context.settings;
+  whole.parallel.microbatches = 1;
+  const auto at_once = context.run(whole, context.truth);
+  std::int64_t sent = 0;
+  std::int64_t sent_at_once = 0;
+  for (std::size_t r = 0; r < at_once.ranks.size(); ++r) {
+    for (const auto& sum : context.main.job.ranks[r].report.sums) {
+      sent += sum.sent_bytes;
+    }
+    for (const auto& sum : at_once.job.ranks[r].report.sums) {
+      sent_at_once += sum.sent_bytes;
+    }
+  }
+  const int times =
+      context.settings.dp.sync_every_microbatch ? context.settings.parallel.microbatches : 1;
+  Checks checks = training_gates("accumulation", context.settings, context.main);
+  if (times == 1) {
+    checks.push_back(equal(
+        "accumulation.bytes_sent", sent, sent_at_once, "bytes",
+        std::to_string(context.settings.parallel.microbatches) + " micro-batches, reduced once"));
+  }
+  return checks;
+}
+
+}  // namespace ringside

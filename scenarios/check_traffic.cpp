@@ -1,0 +1,142 @@
+// Traffic: the bytes that the run counted beside those of the formula, for every rank.
+//
+// The formulas know the shapes from the settings alone, and nothing of the run.
+#include "collectives/all_reduce.hpp"
+#include "collectives/broadcast.hpp"
+#include "parallel/buckets.hpp"
+#include "scenarios/checks.hpp"
+
+namespace ringside {
+
+namespace {
+
+struct Figures {
+  std::int64_t sent = 0;
+  std::int64_t received = 0;
+
+  Figures& operator+=(const Figures& other) {
+    sent += other.sent;
+    received += other.received;
+    return *this;
+  }
+
+  Figures operator*(std::int64_t times) const { return {sent * times, received * times}; }
+};
+
+// An all-reduce of n elements, by rank. The published formulas for the two algorithms that have
+// one; a row's own claim for others, whose received bytes then have no formula.
+Figures all_reduce_elements(const std::string& algorithm, int p, std::size_t n, int rank) {
+  const auto peers = static_cast<std::int64_t>(p - 1);
+  const auto count = static_cast<std::int64_t>(n);
+  if (algorithm == "ring" && n % static_cast<std::size_t>(p) == 0) {
+    return {2 * peers * (count / p), 2 * peers * (count / p)};
+  }
+  if (algorithm == "naive") {
+    return rank == 0 ? Figures{peers * count, peers * count} : Figures{count, count};
+  }
+  const auto& row = pick(all_reduce_algorithms(), "all_reduce", algorithm);
+  return {static_cast<std::int64_t>(row.sent(p, n, rank)),
+          algorithm == "ring" ? static_cast<std::int64_t>(row.sent(p, n, (rank + p - 1) % p)) : -1};
+}
+
+std::string all_reduce_formula(const std::string& algorithm) {
+  return algorithm == "ring"    ? "2(p-1)/p n"
+         : algorithm == "naive" ? "rank 0: (p-1) n, others n"
+                                : "claim of " + algorithm;
+}
+
+// What the run counted under operation and label.
+template <class Wanted>
+Figures counted(const RankReport& report, std::string_view operation, Wanted wanted) {
+  Figures figures;
+  for (const auto& sum : report.sums) {
+    if (std::string_view(sum.operation) == operation && wanted(std::string_view(sum.label))) {
+      figures += {sum.sent_bytes, sum.received_bytes};
+    }
+  }
+  return figures;
+}
+
+bool is_gradient(std::string_view label) {
+  return label.starts_with("grad.bucket.");
+}
+
+Figures gradient_formula(const Settings& s, int rank) {
+  const MlpConfig model = plan_of(s, "").model;
+  Figures figures;
+  for (const auto& b :
+       cut_buckets(mlp_tensor_counts(model), s.dp.bucket, size_of(model.dtype), s.ranks)) {
+    figures += all_reduce_elements(s.collectives.all_reduce, s.ranks, b.padded, rank);
+  }
+  const int reductions = s.dp.sync_every_microbatch ? s.parallel.microbatches : 1;
+  return figures * (reductions * s.train.steps * static_cast<std::int64_t>(size_of(model.dtype)));
+}
+
+Figures weight_formula(const Settings& s, int rank) {
+  const MlpConfig model = plan_of(s, "").model;
+  std::int64_t bytes = 0;
+  for (const auto& layer : mlp_tensor_counts(model)) {
+    for (const std::size_t count : layer) {
+      bytes += static_cast<std::int64_t>(count * size_of(model.dtype));
+    }
+  }
+  return rank == 0 ? Figures{bytes * (s.ranks - 1), 0} : Figures{0, bytes};
+}
+
+TrafficComparison compare(int rank, std::string operation, std::string label, std::string formula,
+                          Figures seen, Figures expected) {
+  return {rank,      std::move(operation), std::move(label), std::move(formula),
+          seen.sent, expected.sent,        seen.received,    expected.received};
+}
+
+}  // namespace
+
+std::vector<TrafficComparison> compare_traffic(const Settings& s, const JobResult& job) {
+  std::vector<TrafficComparison> rows;
+  for (int r = 0; r < s.ranks; ++r) {
+    const RankReport& report = job.ranks[static_cast<std::size_t>(r)].report;
+    rows.push_back(compare(r, "all_reduce", "gradients",
+                           all_reduce_formula(s.collectives.all_reduce),
+                           counted(report, "all_reduce", is_gradient), gradient_formula(s, r)));
+    rows.push_back(compare(r, "broadcast", "weights", "root: (p-1) n, others 0",
+                           counted(report, "broadcast", [](std::string_view) { return true; }),
+                           weight_formula(s, r)));
+    const Figures one = all_reduce_elements(s.collectives.all_reduce, s.ranks, 1, r);
+    constexpr std::int64_t two_numbers_of_8_bytes = 16;  // loss and token count
+    const Figures numbers = one.received < 0
+                                ? Figures{one.sent * two_numbers_of_8_bytes * s.train.steps, -1}
+                                : one * (two_numbers_of_8_bytes * s.train.steps);
+    rows.push_back(compare(r, "all_reduce", "loss, tokens", "16 bytes a step, all-reduced",
+                           counted(report, "all_reduce",
+                                   [](std::string_view l) { return l == "loss" || l == "tokens"; }),
+                           numbers));
+  }
+  return rows;
+}
+
+Checks check_traffic(const CheckContext& context) {
+  const Settings& s = context.settings;
+  const auto rows = compare_traffic(s, context.main.job);
+  std::int64_t differing = 0;
+  std::int64_t gradients = 0;
+  for (const auto& row : rows) {
+    differing += row.sent != row.sent_formula;
+    differing += row.received_formula >= 0 && row.received != row.received_formula;
+    gradients += row.label == "gradients" ? row.sent : 0;
+  }
+  Checks checks{equal("traffic.figures_that_differ", differing, 0, "figures",
+                      "sent and received, every rank, to the byte")};
+  std::int64_t whole = 0;
+  for (int r = 0; r < s.ranks; ++r) {
+    whole += gradient_formula(s, r).sent;
+  }
+  checks.push_back(
+      equal("traffic.gradients_sent", gradients, whole, "bytes", "all ranks together"));
+  if (s.collectives.all_reduce == "naive") {
+    checks.push_back(equal("traffic.received_by_rank_0", rows.front().received,
+                           gradient_formula(s, 0).received, "bytes", "(p-1) n a step"));
+  }
+  return checks;
+}
+
+}  // namespace ringside

@@ -1,0 +1,48 @@
+#include "scenarios/checks.hpp"
+
+#include <array>
+
+namespace ringside {
+
+namespace {
+
+constexpr std::array rows{
+    CheckRow{"gradients", "every step against one process: loss, norm, gradients, parameters",
+             check_gradients},
+    CheckRow{"f64", "the same in f64", check_f64},
+    CheckRow{"shards", "one process that runs the shards in turn, bit for bit", check_shards},
+    CheckRow{"adamw", "the same with AdamW: gradients at step 1, losses after", check_adamw},
+    CheckRow{"replicas", "gradients and parameters have the same bits on every rank",
+             check_replicas},
+    CheckRow{"traffic", "bytes sent and received, counted and by formula", check_traffic},
+    CheckRow{"exposed", "communication time that backward does not hide", check_exposed},
+    CheckRow{"one_node", "the same bits as on one node", check_one_node},
+    CheckRow{"accumulation", "equal to one micro-batch, for one reduction", check_accumulation},
+    CheckRow{"controls", "deliberate faults, each of which must be caught", check_controls},
+};
+
+}  // namespace
+
+std::span<const CheckRow> check_rows() {
+  return rows;
+}
+
+std::span<const std::string_view> check_names() {
+  static const auto names = [] {
+    std::array<std::string_view, rows.size()> all;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      all[i] = rows[i].name;
+    }
+    return all;
+  }();
+  return names;
+}
+
+TrainingOutcome CheckContext::run(const Settings& other, const Reference& reference, Fault fault,
+                                  double loss_divisor) const {
+  return run_training(
+      {.settings = other, .fault = fault, .loss_divisor = loss_divisor, .options = options}, text,
+      reference);
+}
+
+}  // namespace ringside

@@ -1,0 +1,109 @@
+#include "scenarios/run_folder.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "runtime/errors.hpp"
+#include "runtime/text_file.hpp"
+#include "runtime/trace.hpp"
+#include "runtime/traffic_log.hpp"
+#include "scenarios/scenario_file.hpp"
+
+namespace ringside {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::array<std::string_view, 4> run_files{"scenario.toml", "traffic.jsonl", "trace.json",
+                                                    "summary.json"};
+constexpr int most_runs = 100'000;
+
+[[noreturn]] void refuse(const fs::path& folder, const std::string& reason) {
+  throw BadUse("cannot use the run folder \"" + folder.string() + "\": " + reason +
+               ". Name another with --out");
+}
+
+bool make(const fs::path& folder) {
+  std::error_code error;
+  const bool made = fs::create_directory(folder, error);
+  if (error) {
+    refuse(folder, error.message());
+  }
+  if (made) {
+    fs::permissions(folder, fs::perms::owner_all, error);
+  }
+  return made;
+}
+
+// An earlier run's files are replaced; anything else there is somebody's.
+fs::path reuse(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder.parent_path(), error);
+  if (make(folder)) {
+    return folder;
+  }
+  fs::directory_iterator entries(folder, error);
+  if (error) {
+    refuse(folder, error.message());
+  }
+  for (const auto& entry : entries) {
+    const std::string name = entry.path().filename().string();
+    if (std::find(run_files.begin(), run_files.end(), name) == run_files.end()) {
+      refuse(folder, "it holds \"" + name + "\", which is no file of a run");
+    }
+  }
+  for (const auto name : run_files) {
+    fs::remove(folder / name, error);
+    if (error) {
+      refuse(folder, error.message());
+    }
+  }
+  return folder;
+}
+
+}  // namespace
+
+fs::path make_run_folder(const std::optional<fs::path>& out, const std::string& scenario) {
+  if (out) {
+    return reuse(fs::absolute(*out));
+  }
+  std::string name = scenario;
+  std::replace(name.begin(), name.end(), '/', '-');
+  const fs::path runs = fs::absolute("runs");
+  make(runs);
+  for (int number = 1; number < most_runs; ++number) {
+    const fs::path folder = runs / (name + "-" + std::to_string(number));
+    std::error_code ignored;
+    if (!fs::exists(folder, ignored) && make(folder)) {
+      return folder;
+    }
+  }
+  refuse(runs, "it holds " + std::to_string(most_runs) + " runs of this scenario");
+}
+
+void write_run(const fs::path& folder, const Settings& settings, const JobResult& job, LogLevel log,
+               bool trace) {
+  TextFile scenario(folder / "scenario.toml");
+  scenario.write(write_resolved(settings));
+  scenario.close();
+  std::vector<RankReport> reports;
+  for (const auto& rank : job.ranks) {
+    reports.push_back(rank.report);
+  }
+  if (log == LogLevel::full) {
+    write_traffic_log(folder / "traffic.jsonl", reports);
+  }
+  if (trace) {
+    write_trace(folder / "trace.json", reports);
+  }
+}
+
+void write_summary(const fs::path& folder, const nlohmann::json& summary) {
+  TextFile file(folder / "summary.json");
+  file.write(summary.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  file.close();
+}
+
+}  // namespace ringside

@@ -1,0 +1,187 @@
+#include "scenarios/run_report.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+
+namespace ringside {
+
+namespace {
+
+std::string shown(const nlohmann::json& measured) {
+  if (measured.is_number_float()) {
+    return fmt::format("{:.3g}", measured.get<double>());
+  }
+  return measured.is_string() ? measured.get<std::string>() : measured.dump();
+}
+
+std::string verdict_of(const Check& check) {
+  if (check.control && check.verdict != CheckVerdict::not_applicable) {
+    return check.verdict == CheckVerdict::pass ? "pass (caught)" : "FAIL (not caught)";
+  }
+  return check.verdict == CheckVerdict::fail             ? "FAIL"
+         : check.verdict == CheckVerdict::not_applicable ? "not applicable"
+                                                         : "pass";
+}
+
+std::string checks_text(const Checks& checks) {
+  std::string text =
+      fmt::format("  {:44} {:>16}   {:24} {}\n", "check", "measured", "gate", "verdict");
+  for (const auto& c : checks) {
+    text += fmt::format("  {:44} {:>16}   {:24} {}{}\n", c.name, shown(c.measured), c.gate,
+                        verdict_of(c), c.note.empty() ? "" : "  (" + c.note + ")");
+  }
+  return text;
+}
+
+bool same_figures(const TrafficComparison& a, const TrafficComparison& b) {
+  return a.operation == b.operation && a.label == b.label && a.formula == b.formula &&
+         a.sent == b.sent && a.sent_formula == b.sent_formula && a.received == b.received &&
+         a.received_formula == b.received_formula;
+}
+
+// Neighbouring ranks with the same figures share a line.
+std::string traffic_text(std::vector<TrafficComparison> rows) {
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.label, a.operation) < std::tie(b.label, b.operation);
+  });
+  std::string text =
+      fmt::format("  {:8} {:14} {:11} {:>14} {:>14} {:>14} {:>14}  {}\n", "rank", "operation",
+                  "what", "sent", "formula", "received", "formula", "sent = (bytes)");
+  for (std::size_t first = 0; first < rows.size();) {
+    std::size_t last = first;
+    while (last + 1 < rows.size() && same_figures(rows[first], rows[last + 1])) {
+      ++last;
+    }
+    const auto& r = rows[first];
+    const std::string ranks =
+        first == last ? std::to_string(r.rank) : fmt::format("{}-{}", r.rank, rows[last].rank);
+    text += fmt::format("  {:8} {:14} {:11} {:>14} {:>14} {:>14} {:>14}  {}\n", ranks, r.operation,
+                        r.label, r.sent, r.sent_formula, r.received, r.received_formula, r.formula);
+    first = last + 1;
+  }
+  return text;
+}
+
+Time modelled(const JobResult& job) {
+  Time longest{0};
+  for (const auto& rank : job.ranks) {
+    longest = std::max(longest, rank.report.modelled);
+  }
+  return longest;
+}
+
+std::int64_t most_behind(const JobResult& job) {
+  std::int64_t most = 0;
+  for (const auto& rank : job.ranks) {
+    most = std::max(most, rank.report.behind_ns);
+  }
+  return most;
+}
+
+nlohmann::json sums_json(const RankReport& rank) {
+  auto sums = nlohmann::json::array();
+  for (const auto& s : rank.sums) {
+    sums.push_back({{"group", std::string_view(s.group)},
+                    {"operation", std::string_view(s.operation)},
+                    {"label", std::string_view(s.label)},
+                    {"link", name_of(s.link)},
+                    {"sent_bytes", s.sent_bytes},
+                    {"sent_messages", s.sent_messages},
+                    {"received_bytes", s.received_bytes},
+                    {"received_messages", s.received_messages}});
+  }
+  return sums;
+}
+
+nlohmann::json traffic_json(const RunReport& report) {
+  auto ranks = nlohmann::json::array();
+  for (std::size_t r = 0; r < report.job.ranks.size(); ++r) {
+    auto compared = nlohmann::json::array();
+    for (const auto& row : report.traffic) {
+      if (row.rank == static_cast<int>(r)) {
+        compared.push_back(
+            {{"operation", row.operation},
+             {"label", row.label},
+             {"formula", row.formula},
+             {"sent", {{"counted", row.sent}, {"formula", row.sent_formula}}},
+             {"received", {{"counted", row.received}, {"formula", row.received_formula}}}});
+      }
+    }
+    ranks.push_back(
+        {{"rank", r}, {"compared", compared}, {"sums", sums_json(report.job.ranks[r].report)}});
+  }
+  return ranks;
+}
+
+nlohmann::json memory_json(const JobResult& job) {
+  auto ranks = nlohmann::json::array();
+  for (std::size_t r = 0; r < job.ranks.size(); ++r) {
+    const Ledger& ledger = job.ranks[r].report.memory;
+    nlohmann::json row{{"rank", r}, {"peak_bytes", ledger.total_peak}};
+    for (std::size_t c = 0; c < category_count; ++c) {
+      row["categories"][std::string(name_of(static_cast<Category>(c)))] = {
+          {"current_bytes", ledger.current[c]}, {"peak_bytes", ledger.peak[c]}};
+    }
+    ranks.push_back(row);
+  }
+  return ranks;
+}
+
+nlohmann::json checks_json(const Checks& checks) {
+  auto rows = nlohmann::json::array();
+  for (const auto& c : checks) {
+    nlohmann::json row{{"name", c.name},
+                       {"measured", c.measured},
+                       {"gate", c.gate},
+                       {"verdict", name_of(c.verdict)},
+                       {"control", c.control}};
+    if (!c.note.empty()) {
+      row["note"] = c.note;
+    }
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::string report_text(const RunReport& report) {
+  std::string text = fmt::format("{}\n{}\n\n", report.headline, report.settings.lesson.en);
+  text += fmt::format("  sample 0 of step 0, on rank 0: {}\n  loss:", report.first_sample);
+  for (const double loss : report.losses) {
+    text += fmt::format(" {:.6f}", loss);
+  }
+  text += "\n\n" + checks_text(report.checks) + "\n";
+  if (!report.traffic.empty()) {
+    text += traffic_text(report.traffic) + "\n";
+  }
+  text += fmt::format("  time: modelled {}, wall {}", to_string(modelled(report.job)),
+                      to_string(std::chrono::duration_cast<Time>(report.job.wall)));
+  if (const auto behind = most_behind(report.job); behind > 0) {
+    text += fmt::format("; at most {} behind the pace",
+                        to_string(Time(std::chrono::nanoseconds(behind))));
+  }
+  text += fmt::format("\n  run folder: {}\n  verdict: {}\n", report.folder.string(),
+                      all_hold(report.checks) ? "pass" : "FAIL");
+  return text;
+}
+
+nlohmann::json report_json(const RunReport& report) {
+  return {{"verb", "run"},
+          {"scenario", report.settings.name},
+          {"verdict", all_hold(report.checks) ? "pass" : "fail"},
+          {"lesson", {{"en", report.settings.lesson.en}, {"zh", report.settings.lesson.zh}}},
+          {"first_sample", report.first_sample},
+          {"losses", report.losses},
+          {"checks", checks_json(report.checks)},
+          {"traffic", traffic_json(report)},
+          {"memory", memory_json(report.job)},
+          {"time",
+           {{"modelled_ps", modelled(report.job).count()},
+            {"wall_ns", report.job.wall.count()},
+            {"behind_pace_ns", most_behind(report.job)}}},
+          {"run_folder", report.folder.string()}};
+}
+
+}  // namespace ringside

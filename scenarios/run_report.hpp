@@ -1,0 +1,42 @@
+// What a run shows: its verdict table, its traffic beside the formula, its memory and its time; as
+// text for a reader and as one JSON document for a program.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "runtime/launch.hpp"
+#include "scenarios/check.hpp"
+#include "scenarios/settings.hpp"
+
+namespace ringside {
+
+// Bytes of one operation of one rank, counted by the run and computed by the formula.
+struct TrafficComparison {
+  int rank = 0;
+  std::string operation;
+  std::string label;  // "gradients", "weights"
+  std::string formula;
+  std::int64_t sent = 0;
+  std::int64_t sent_formula = 0;
+  std::int64_t received = 0;
+  std::int64_t received_formula = 0;
+};
+
+struct RunReport {
+  Settings settings;
+  std::string headline;  // what ran, in one line
+  std::string first_sample;
+  std::vector<double> losses;
+  Checks checks;
+  std::vector<TrafficComparison> traffic;
+  JobResult job;  // the job that was logged
+  std::filesystem::path folder;
+};
+
+std::string report_text(const RunReport& report);
+nlohmann::json report_json(const RunReport& report);
+
+}  // namespace ringside

@@ -1,0 +1,130 @@
+#include "scenarios/training_job.hpp"
+
+#include <cstring>
+
+#include "models/random.hpp"
+#include "parallel/data_parallel_step.hpp"
+
+namespace ringside {
+
+namespace {
+
+std::uint64_t hash(const TensorValues& tensors) {
+  std::uint64_t h = 0;
+  for (const auto& tensor : tensors) {
+    for (const double x : tensor) {
+      h = mix(h ^ std::bit_cast<std::uint64_t>(x));
+    }
+  }
+  return h;
+}
+
+DataParallelOptions dp_options(const TrainingRequest& request) {
+  const Settings& s = request.settings;
+  return {.bucket = s.dp.bucket,
+          .overlap = s.dp.overlap,
+          .sync_every_microbatch = s.dp.sync_every_microbatch,
+          .all_reduce = s.collectives.all_reduce,
+          .broadcast = s.collectives.broadcast,
+          .fault = request.fault};
+}
+
+// Rank r's own seed: only the broadcast makes the weights equal, so that its absence shows.
+std::uint64_t own_seed(const TrainingPlan& plan, int rank) {
+  return rank == 0 ? plan.data.seed : mix(plan.data.seed + static_cast<std::uint64_t>(rank));
+}
+
+std::vector<StepOutcome> train_rank(Rank& rank, const TrainingRequest& request,
+                                    const TrainingPlan& plan, const Reference& reference) {
+  const auto model = make_mlp({rank.memory(), rank.clock()}, plan.model, own_seed(plan, rank.id()));
+  const auto parameters = flatten(model->layers());
+  std::vector<int> members(static_cast<std::size_t>(rank.size()));
+  for (int r = 0; r < rank.size(); ++r) {
+    members[static_cast<std::size_t>(r)] = r;
+  }
+  Comm group(rank, "dp", members);
+  DataParallel dp(group, rank.memory(), model->layers(), dp_options(request));
+  const auto optimizer = make_optimizer(plan.optimizer, rank.memory(), parameters);
+  dp.broadcast_weights();
+  DataParallelStep step(group, dp, *model, plan, request.settings.parallel.microbatches);
+  std::vector<StepOutcome> outcomes;
+  train(plan, parameters, *optimizer, std::ref(step), [&](int s, const StepRecord& record) {
+    const StepRecord& truth = reference[static_cast<std::size_t>(s)];
+    outcomes.push_back(
+        {.loss = record.loss,
+         .gradient_norm = record.gradient_norm,
+         .reference_loss = truth.loss,
+         .reference_norm = truth.gradient_norm,
+         .gradients = deviation(truth.gradients, record.gradients, plan.model.dtype),
+         .parameters = deviation(truth.parameters, record.parameters, plan.model.dtype),
+         .gradient_hash = hash(record.gradients),
+         .parameter_hash = hash(record.parameters),
+         .start = step.times().start,
+         .backward_end = step.times().backward_end,
+         .gradients_ready = step.times().gradients_ready,
+         .end = rank.now()});
+    if (rank.id() == 0) {
+      rank.note("step " + std::to_string(s + 1) + " of " + std::to_string(plan.steps));
+    }
+  });
+  return outcomes;
+}
+
+std::string bytes_of(const std::vector<StepOutcome>& outcomes) {
+  static_assert(std::is_trivially_copyable_v<StepOutcome>);
+  return {reinterpret_cast<const char*>(outcomes.data()), outcomes.size() * sizeof(StepOutcome)};
+}
+
+std::vector<StepOutcome> outcomes_of(const std::string& bytes) {
+  std::vector<StepOutcome> outcomes(bytes.size() / sizeof(StepOutcome));
+  std::memcpy(static_cast<void*>(outcomes.data()), bytes.data(), bytes.size());
+  return outcomes;
+}
+
+}  // namespace
+
+TrainingPlan plan_of(const Settings& s, std::string_view text, double loss_divisor) {
+  const auto size = [](int value) { return static_cast<std::size_t>(value); };
+  return {.model = {.context = size(s.model.context),
+                    .embedding = size(s.model.embedding),
+                    .hidden = size(s.model.hidden),
+                    .layers = size(s.model.layers),
+                    .vocab = size(s.model.vocab),
+                    .dtype = parse_dtype(s.model.dtype)},
+          .optimizer = {.kind = s.train.optimizer,
+                        .lr = s.train.lr,
+                        .momentum = s.train.momentum,
+                        .beta1 = s.train.beta1,
+                        .beta2 = s.train.beta2,
+                        .eps = s.train.eps,
+                        .weight_decay = s.train.weight_decay},
+          .data = {.text = text,
+                   .seed = static_cast<std::uint64_t>(s.train.seed),
+                   .sequence = size(s.model.sequence),
+                   .context = size(s.model.context)},
+          .steps = s.train.steps,
+          .batch = static_cast<std::uint64_t>(s.train.batch),
+          .loss_divisor = loss_divisor};
+}
+
+TrainingOutcome run_training(const TrainingRequest& request, std::string_view text,
+                             const Reference& reference) {
+  const TrainingPlan plan = plan_of(request.settings, text, request.loss_divisor);
+  const int ranks = request.settings.ranks;
+  JobOptions options = request.options;
+  options.cluster = cluster_of(request.settings);
+  const auto share = plan.batch / static_cast<std::uint64_t>(ranks) + 1;
+  options.region_bytes = memory_estimate(plan, share);
+  TrainingOutcome outcome{.job = run_job(ranks, options, [&](Rank& rank) {
+                            return bytes_of(train_rank(rank, request, plan, reference));
+                          })};
+  if (!outcome.job.ok()) {
+    outcome.job.raise();
+  }
+  for (const auto& rank : outcome.job.ranks) {
+    outcome.ranks.push_back(outcomes_of(rank.value));
+  }
+  return outcome;
+}
+
+}  // namespace ringside

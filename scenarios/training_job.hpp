@@ -1,0 +1,54 @@
+// One job of a scenario: ranks that train with data parallelism, each comparing every step with a
+// reference that one process had computed before.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/training.hpp"
+#include "parallel/deviation.hpp"
+#include "parallel/fault.hpp"
+#include "runtime/launch.hpp"
+#include "scenarios/settings.hpp"
+
+namespace ringside {
+
+using Reference = std::vector<StepRecord>;
+
+// What a rank saw of one step; plain, so that it travels as it is.
+struct StepOutcome {
+  double loss = 0;
+  double gradient_norm = 0;
+  double reference_loss = 0;
+  double reference_norm = 0;
+  Deviation gradients;   // from the reference
+  Deviation parameters;  // after the update
+  std::uint64_t gradient_hash = 0;
+  std::uint64_t parameter_hash = 0;
+  Time start{0};
+  Time backward_end{0};
+  Time gradients_ready{0};
+  Time end{0};
+};
+
+struct TrainingOutcome {
+  JobResult job;
+  std::vector<std::vector<StepOutcome>> ranks{};  // [rank][step]
+};
+
+struct TrainingRequest {
+  Settings settings;
+  Fault fault = Fault::none;
+  double loss_divisor = 1;
+  JobOptions options;  // cluster and region are filled in
+};
+
+// The plan of a scenario. `text` outlives it.
+TrainingPlan plan_of(const Settings& settings, std::string_view text, double loss_divisor = 1);
+
+// Throws what a failed rank stands for (JobResult::raise).
+TrainingOutcome run_training(const TrainingRequest& request, std::string_view text,
+                             const Reference& reference);
+
+}  // namespace ringside

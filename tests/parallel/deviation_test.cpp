@@ -1,0 +1,52 @@
+#include "parallel/deviation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "runtime/errors.hpp"
+
+namespace ringside {
+namespace {
+
+TEST(Deviation, OfEqualValuesIsZeroAndBitEqual) {
+  const auto d = deviation({{1, 2}, {-3}}, {{1, 2}, {-3}}, DType::f32);
+  EXPECT_EQ(d.absolute, 0);
+  EXPECT_EQ(d.ulps, 0);
+  EXPECT_TRUE(d.bit_equal);
+}
+
+TEST(Deviation, IsMeasuredAgainstTheLargestOfTheModelAndOfTheTensor) {
+  const auto d = deviation({{100}, {1, 0.5}}, {{100}, {1.25, 0.5}}, DType::f64);
+  EXPECT_DOUBLE_EQ(d.absolute, 0.25);
+  EXPECT_DOUBLE_EQ(d.of_largest, 0.0025);
+  EXPECT_DOUBLE_EQ(d.worst_tensor, 0.25);
+  EXPECT_FALSE(d.bit_equal);
+}
+
+TEST(Deviation, CountsUnitsInTheLastPlaceOfTheElementType) {
+  const double next = static_cast<double>(std::nextafter(1.0F, 2.0F));
+  EXPECT_NEAR(deviation({{1}}, {{next}}, DType::f32).ulps, 1, 1e-12);
+  EXPECT_GT(deviation({{1}}, {{next}}, DType::f64).ulps, 1e8);
+}
+
+TEST(Deviation, SeesASignOfZeroAsOtherBitsButNoDistance) {
+  const auto d = deviation({{0.0}}, {{-0.0}}, DType::f32);
+  EXPECT_EQ(d.absolute, 0);
+  EXPECT_FALSE(d.bit_equal);
+}
+
+TEST(Deviation, ANaNOnOneSideIsInfinitelyFar) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_TRUE(std::isinf(deviation({{1}}, {{nan}}, DType::f32).absolute));
+  EXPECT_FALSE(deviation({{nan}}, {{nan}}, DType::f32).bit_equal);
+}
+
+TEST(Deviation, RefusesOtherShapes) {
+  EXPECT_THROW(deviation({{1}}, {{1}, {2}}, DType::f32), BadUse);
+  EXPECT_THROW(deviation({{1}}, {{1, 2}}, DType::f32), BadUse);
+}
+
+}  // namespace
+}  // namespace ringside
