@@ -1,0 +1,40 @@
+// Training data by (seed, step, sample): every process can make any sample without a word
+// exchanged.
+//
+// A sample is a window of the text that begins on a UTF-8 character; each byte of it is a counted
+// token, predicted from the bytes before it in the sample (0 where there is none). Sample 0 of step
+// 0 is always 小明把苹果给了小王.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ringside {
+
+inline constexpr std::string_view first_sample = "小明把苹果给了小王";
+
+struct Batch {
+  std::size_t context = 0;               // bytes that predict one
+  std::vector<std::uint8_t> contexts{};  // [tokens, context]
+  std::vector<std::uint8_t> targets{};   // [tokens]
+
+  std::int64_t tokens() const { return static_cast<std::int64_t>(targets.size()); }
+};
+
+struct DataSource {
+  std::string_view text;
+  std::uint64_t seed = 1;
+  std::size_t sequence = 32;  // bytes of a sample
+  std::size_t context = 8;
+};
+
+std::string_view sample(const DataSource& source, std::uint64_t step, std::uint64_t index);
+
+// Samples [first, first + count) of a step; none is an ordinary case.
+Batch make_batch(const DataSource& source, std::uint64_t step, std::uint64_t first,
+                 std::uint64_t count);
+
+}  // namespace ringside

@@ -1,0 +1,26 @@
+// A tensor seen as a row-major matrix.
+#pragma once
+
+#include <Eigen/Core>
+
+#include "runtime/tensor.hpp"
+
+namespace ringside {
+
+template <class T>
+using Matrix = Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
+
+// [rows, cols]; a tensor of one dimension is one row.
+template <class T>
+Matrix<T> matrix(const Tensor& tensor) {
+  const auto& shape = tensor.shape();
+  const auto cols = static_cast<Eigen::Index>(shape.back());
+  const auto rows = shape.size() == 1 ? Eigen::Index{1} : static_cast<Eigen::Index>(shape.front());
+  return {tensor.as<T>().data(), rows, cols};
+}
+
+// Eigen's blocking depends on the caches it finds; pinned, so that every machine gives the same
+// bits.
+void pin_matrix_products();
+
+}  // namespace ringside

@@ -1,0 +1,44 @@
+// A byte-level language model: embed the last k bytes, hidden layers, softmax over the next byte.
+// (After Bengio et al. 2003, section 2.)
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "models/data.hpp"
+#include "models/layer.hpp"
+
+namespace ringside {
+
+struct MlpConfig {
+  std::size_t context = 8;
+  std::size_t embedding = 16;
+  std::size_t hidden = 128;
+  std::size_t layers = 2;  // hidden ones
+  std::size_t vocab = 256;
+  DType dtype = DType::f32;
+};
+
+class Mlp {
+ public:
+  virtual ~Mlp() = default;
+
+  // The parameters by layer in forward order: embedding, hidden layers, head.
+  virtual std::vector<std::vector<Parameter*>> layers() = 0;
+
+  // Forward and backward of one micro-batch: adds the gradient of the sum of its token losses to
+  // the gradients, and returns that sum. layer_done(i) is called when layer i's gradients are
+  // complete, from the last layer to the first. No token is an ordinary case.
+  virtual double forward_backward(const Batch& batch,
+                                  const std::function<void(std::size_t)>& layer_done) = 0;
+};
+
+// Elements of every tensor, by layer in forward order, without making any.
+std::vector<std::vector<std::size_t>> mlp_tensor_counts(const MlpConfig& config);
+
+std::unique_ptr<Mlp> make_mlp(Device device, const MlpConfig& config, std::uint64_t seed);
+
+}  // namespace ringside

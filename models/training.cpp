@@ -1,0 +1,101 @@
+#include "models/training.hpp"
+
+#include <cmath>
+
+namespace ringside {
+
+namespace {
+
+template <class Fn>
+void with_elements(const Tensor& tensor, Fn fn) {
+  tensor.dtype() == DType::f32 ? fn(tensor.as<float>()) : fn(tensor.as<double>());
+}
+
+std::vector<double> values(const Tensor& tensor) {
+  std::vector<double> copy;
+  with_elements(tensor, [&](auto elements) { copy.assign(elements.begin(), elements.end()); });
+  return copy;
+}
+
+void divide(const Tensor& tensor, double divisor) {
+  with_elements(tensor, [&](auto elements) {
+    for (auto& element : elements) {
+      element /= static_cast<std::remove_reference_t<decltype(element)>>(divisor);
+    }
+  });
+}
+
+double norm(const std::vector<std::vector<double>>& tensors, DType dtype) {
+  double squares = 0;
+  for (const auto& tensor : tensors) {
+    for (const double x : tensor) {
+      squares += x * x;
+    }
+  }
+  const double root = std::sqrt(squares);
+  return dtype == DType::f32 ? static_cast<double>(static_cast<float>(root)) : root;
+}
+
+}  // namespace
+
+std::vector<Parameter*> flatten(const std::vector<std::vector<Parameter*>>& layers) {
+  std::vector<Parameter*> all;
+  for (const auto& layer : layers) {
+    all.insert(all.end(), layer.begin(), layer.end());
+  }
+  return all;
+}
+
+void train(const TrainingPlan& plan, const std::vector<Parameter*>& parameters,
+           Optimizer& optimizer, const std::function<StepSum(int step)>& gradient,
+           const std::function<void(int step, StepRecord)>& on_step) {
+  for (int step = 0; step < plan.steps; ++step) {
+    const StepSum sum = gradient(step);
+    const double tokens = sum.tokens > 0 ? static_cast<double>(sum.tokens) : 1;
+    StepRecord record{.loss = sum.loss / tokens / plan.loss_divisor};
+    for (const Parameter* p : parameters) {
+      divide(p->grad, tokens * plan.loss_divisor);
+      record.gradients.push_back(values(p->grad));
+    }
+    record.gradient_norm = norm(record.gradients, plan.model.dtype);
+    optimizer.step();
+    for (const Parameter* p : parameters) {
+      record.parameters.push_back(values(p->value));
+    }
+    on_step(step, std::move(record));
+  }
+}
+
+std::vector<StepRecord> train_alone(const TrainingPlan& plan) {
+  DeviceMemory memory(memory_estimate(plan, plan.batch));
+  ComputeClock clock;
+  const auto model = make_mlp({memory, clock}, plan.model, plan.data.seed);
+  const auto parameters = flatten(model->layers());
+  const auto optimizer = make_optimizer(plan.optimizer, memory, parameters);
+  std::vector<StepRecord> records;
+  const auto gradient = [&](int step) {
+    for (const Parameter* p : parameters) {
+      with_elements(p->grad, [](auto g) { std::fill(g.begin(), g.end(), 0); });
+    }
+    const Batch batch = make_batch(plan.data, static_cast<std::uint64_t>(step), 0, plan.batch);
+    const double loss = model->forward_backward(batch, [](std::size_t) {});
+    return StepSum{loss, batch.tokens()};
+  };
+  train(plan, parameters, *optimizer, gradient,
+        [&](int, StepRecord record) { records.push_back(std::move(record)); });
+  return records;
+}
+
+std::size_t memory_estimate(const TrainingPlan& plan, std::uint64_t samples_at_once) {
+  const auto& m = plan.model;
+  const std::size_t in = m.context * m.embedding;
+  const std::size_t parameters = m.vocab * m.embedding + (in + 1) * m.hidden +
+                                 m.layers * (m.hidden + 1) * m.hidden + (m.hidden + 1) * m.vocab;
+  const std::size_t widths = 2 * in + 3 * m.layers * m.hidden + 3 * m.vocab + 2 * m.hidden;
+  const std::size_t tokens = samples_at_once * (plan.data.sequence + first_sample.size());
+  constexpr std::size_t copies = 6;  // value, two gradients, two of the optimizer, one to spare
+  constexpr std::size_t slack = 16UL << 20;
+  return slack + 2 * size_of(m.dtype) * (copies * parameters + tokens * widths);
+}
+
+}  // namespace ringside
