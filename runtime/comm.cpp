@@ -6,44 +6,22 @@
 #include <memory>
 
 #include "runtime/errors.hpp"
+#include "runtime/group_identity.hpp"
 #include "runtime/reduce.hpp"
 
 namespace ringside {
 
 namespace {
 
-// FNV-1a (Fowler, Noll, Vo): the same on every rank without a word exchanged.
-std::uint64_t hash(std::uint64_t seed, std::string_view bytes) {
-  for (const char byte : bytes) {
-    seed = (seed ^ static_cast<unsigned char>(byte)) * 1099511628211U;
+void check_tag(std::int64_t tag) {
+  if (tag < 0) {
+    throw BadUse("there is no tag " + std::to_string(tag) + ": tags are 0 or more");
   }
-  return seed;
-}
-
-std::uint64_t identity(const std::string& name, const std::vector<int>& members) {
-  const std::string_view ranks(reinterpret_cast<const char*>(members.data()),
-                               members.size() * sizeof(int));
-  return hash(hash(14695981039346656037U, name), ranks);
 }
 
 bool overlap(Buffer a, Buffer b) {
   return a.bytes() > 0 && b.bytes() > 0 && a.data < b.data + b.bytes() &&
          b.data < a.data + a.bytes();
-}
-
-void check_members(const std::string& name, const std::vector<int>& members, int world) {
-  std::vector<bool> seen(static_cast<std::size_t>(world));
-  for (const int member : members) {
-    if (member < 0 || member >= world) {
-      throw BadUse("group " + name + " names rank " + std::to_string(member) +
-                   ", but the job has " + std::to_string(world) + " ranks, 0 to " +
-                   std::to_string(world - 1));
-    }
-    if (seen[static_cast<std::size_t>(member)]) {
-      throw BadUse("group " + name + " names rank " + std::to_string(member) + " twice");
-    }
-    seen[static_cast<std::size_t>(member)] = true;
-  }
 }
 
 }  // namespace
@@ -105,6 +83,7 @@ Envelope Comm::envelope_to(int to, Buffer data, std::int64_t tag) {
     throw BadUse("group " + name_ + " has ranks 0 to " + std::to_string(size() - 1) +
                  ": there is no rank " + std::to_string(to) + " to send to");
   }
+  check_tag(tag);
   const int destination = world_rank(to);
   Envelope e{.group = id_,
              .tag = tag_of(tag),
@@ -161,8 +140,13 @@ Message* Comm::post(int to, Buffer data, std::int64_t tag, Payload mode, Time& d
 }
 
 void Comm::check(const Envelope& e, int from, Buffer into) const {
+  if (launched_ && !same_operation(e.signature, signature_)) {
+    throw Desync("group " + name_ + ": rank " + std::to_string(owner_.id()) + " is in " +
+                 text_of(signature_) + ", but rank " + std::to_string(world_rank(from)) +
+                 ", from which it receives, is in " + text_of(e.signature));
+  }
   if (e.count == into.count && (e.count == 0 || e.bytes == into.bytes()) &&
-      e.signature.dtype == into.dtype) {
+      (launched_ || e.signature.dtype == into.dtype)) {
     return;
   }
   throw Desync("group " + name_ + ": rank " + std::to_string(owner_.id()) + " expects " +
@@ -179,6 +163,7 @@ void Comm::receive(int from, Buffer into, std::int64_t tag, Take&& take) {
     throw BadUse("group " + name_ + " has ranks 0 to " + std::to_string(size() - 1) +
                  ": there is no rank " + std::to_string(from) + " to receive from");
   }
+  check_tag(tag);
   Message& message = owner_.endpoint().take(id_, world_rank(from), tag_of(tag),
                                             wait_record("recv", from, tag, into.bytes()));
   const Envelope e = message.envelope;

@@ -75,7 +75,7 @@ TEST(Endpoint, SmallPayloadsAreCopiedAndTheSendIsOver) {
   pair.endpoints[1].release(message);
 }
 
-TEST(Endpoint, LargePayloadsAreReadWhereTheyLie) {
+TEST(Endpoint, BigPayloadsAreReadWhereTheyLie) {
   Pair pair(64);
   const Buffer data = pair.numbers(17);
   Message* sent = pair.post(data);
@@ -164,7 +164,7 @@ TEST(Endpoint, NodesAreUsedAgain) {
 }
 
 // Large copies go back to the arena, and take no more of it than they need: 2.5 MiB of 4.
-TEST(Endpoint, LargeCopiesAreGivenBack) {
+TEST(Endpoint, BigCopiesAreGivenBack) {
   Pair pair(0);
   std::vector<std::int32_t> heap((5UL << 20) / 2 / 4);
   for (int i = 0; i < 20; ++i) {
