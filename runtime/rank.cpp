@@ -108,9 +108,11 @@ void Rank::finish() {
   for (int r = 0; r < size(); ++r) {
     job_.rank(r).mailbox.bell.ring();
   }
-  waiter_.until(
-      [&] { return finished.load(std::memory_order_seq_cst) == static_cast<unsigned>(size()); },
-      {.kind = std::string_view("finish")});
+  // Without a limit of its own: whoever still works has one, and an abort ends this wait too.
+  Waiter(job_, id_, std::chrono::hours(24 * 365))
+      .until(
+          [&] { return finished.load(std::memory_order_seq_cst) == static_cast<unsigned>(size()); },
+          {.kind = std::string_view("finish")});
 }
 
 RankReport Rank::report() {
