@@ -1,0 +1,219 @@
+// Costs: the bytes that each rank sends and the steps that a call takes are what its row claims.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <vector>
+
+#include "collectives/chunk.hpp"
+#include "collectives/collectives.hpp"
+#include "tests/support/job_shapes.hpp"
+#include "tests/support/ranks.hpp"
+
+namespace ringside {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Cost {
+  std::int64_t sent = 0;
+  std::int64_t received = 0;
+  Time took{0};
+};
+
+Cost exchanged(Rank& rank) {
+  Cost cost;
+  for (const auto& sum : rank.traffic().sums()) {
+    cost.sent += sum.sent_bytes;
+    cost.received += sum.received_bytes;
+  }
+  return cost;
+}
+
+// What one call costs this rank, when all ranks begin at the same modelled time.
+template <class Run>
+Cost cost_of(Rank& rank, Run&& run) {
+  const Time start = rank.now() - rank.now() % Time(1s) + Time(1s);
+  rank.advance_to(start);
+  const Cost before = exchanged(rank);
+  run();
+  const Cost after = exchanged(rank);
+  return {after.sent - before.sent, after.received - before.received, rank.now() - start};
+}
+
+// A message costs 1 us, however long: modelled time counts steps.
+JobOptions counting_steps(const JobShape& shape) {
+  JobOptions options = shape.options();
+  options.cluster.nvlink = options.cluster.ib = {Rate{}, 1us};
+  return options;
+}
+
+std::vector<std::size_t> counts(std::string_view operation, int p) {
+  const auto ranks = static_cast<std::size_t>(p);
+  return operation == "all_to_all"
+             ? std::vector<std::size_t>{0, ranks, 100 * ranks}
+             : std::vector<std::size_t>{0, 1, ranks - 1, ranks, ranks + 1, 997};
+}
+
+// "" when the costs of the ranks are what a row claims of one call.
+std::string difference(const OperationRow& row, const std::vector<Cost>& costs, std::size_t n,
+                       int root) {
+  const int p = static_cast<int>(costs.size());
+  Cost all;
+  for (int r = 0; r < p; ++r) {
+    const Cost& cost = costs[static_cast<std::size_t>(r)];
+    const auto claim = static_cast<std::int64_t>(8 * row.sent(p, n, (r - root + p) % p));
+    if (cost.sent != claim) {
+      return "rank " + std::to_string(r) + " sent " + std::to_string(cost.sent) + " bytes, not " +
+             std::to_string(claim);
+    }
+    all = {all.sent + cost.sent, all.received + cost.received, std::max(all.took, cost.took)};
+  }
+  if (all.sent != all.received) {
+    return "what was sent is not what was received";
+  }
+  return all.took == row.steps(p) * Time(1us)
+             ? ""
+             : std::to_string(all.took / Time(1us)) + " steps, not " + std::to_string(row.steps(p));
+}
+
+using RunCounted = std::function<void(Comm&, std::size_t n, int root, Buffer data, Buffer out)>;
+
+// Runs p ranks on every count and root, and gives the first difference from what the row claims.
+std::string first_difference(const JobOptions& options, int p, const OperationRow& row,
+                             const RunCounted& run) {
+  std::vector<std::pair<std::size_t, int>> calls;
+  for (const auto n : counts(row.operation, p)) {
+    calls.emplace_back(n, 0);
+    if (row.operation == "broadcast") {
+      calls.emplace_back(n, p - 1);
+    }
+  }
+  const auto costs = run_ranks_tested(p, options, [&](Rank& rank) {
+    std::vector<Cost> mine;
+    for (const auto& [n, root] : calls) {
+      const Tensor data(rank.memory(), DType::f64, {n}, Category::buffers, "data");
+      const Tensor out(rank.memory(), DType::f64, {n}, Category::buffers, "out");
+      mine.push_back(
+          cost_of(rank, [&] { run(rank.world(), n, root, data.buffer(), out.buffer()); }));
+    }
+    return mine;
+  });
+  for (std::size_t c = 0; c < calls.size(); ++c) {
+    std::vector<Cost> of_call;
+    for (const auto& mine : costs) {
+      of_call.push_back(mine[c]);
+    }
+    const auto text = difference(row, of_call, calls[c].first, calls[c].second);
+    if (!text.empty()) {
+      return std::string(row.operation) + " " + std::string(row.algorithm) + " of " +
+             std::to_string(calls[c].first) + " over " + std::to_string(p) + ": " + text;
+    }
+  }
+  return "";
+}
+
+class CostClaims : public ShapedTest {};
+
+TEST_P(CostClaims, BytesAndStepsAreExact) {
+  for (const int p : {1, 2, 3, 4, 5, 6, 7, 8}) {
+    for (const auto& row : operation_rows()) {
+      const auto run = [&](Comm& comm, std::size_t, int root, Buffer data, Buffer out) {
+        run_operation(comm, row.operation, row.algorithm, data, out, ReduceOp::sum, root);
+      };
+      EXPECT_EQ(first_difference(counting_steps(GetParam()), p, row, run), "");
+    }
+  }
+}
+
+const OperationRow& row_of(std::string_view operation, std::string_view algorithm) {
+  const auto rows = operation_rows();
+  return *std::find_if(rows.begin(), rows.end(), [&](const OperationRow& row) {
+    return row.operation == operation && row.algorithm == algorithm;
+  });
+}
+
+// Negative controls: the right result at another price.
+TEST_P(CostClaims, ADearerAlgorithmIsCaught) {
+  const auto options = counting_steps(GetParam());
+  const auto& ring = row_of("all_reduce", "ring");
+  const auto with = [&](auto&& more) {
+    return [&ring, more](Comm& comm, std::size_t, int, Buffer data, Buffer out) {
+      run_operation(comm, ring.operation, ring.algorithm, data, out, ReduceOp::sum, 0);
+      more(comm, data);
+    };
+  };
+  const auto nothing = [](Comm&, Buffer) {};
+  const auto one_more_step = [](Comm& comm, Buffer) {
+    comm.send_recv(comm.next(), {}, comm.prev(), {});
+  };
+  const auto one_more_element = [](Comm& comm, Buffer data) {
+    const Buffer first = data.slice(0, std::min(data.count, 1UL));
+    comm.send_recv(comm.next(), first, comm.prev(), first);
+  };
+  EXPECT_EQ(first_difference(options, 3, ring, with(nothing)), "");
+  EXPECT_EQ(first_difference(options, 3, ring, with(one_more_step)),
+            "all_reduce ring of 0 over 3: 5 steps, not 4");
+  EXPECT_EQ(first_difference(options, 3, ring, with(one_more_element)),
+            "all_reduce ring of 0 over 3: 5 steps, not 4");
+  const auto& naive = row_of("all_reduce", "naive");
+  EXPECT_EQ(first_difference(options, 3, naive, with(nothing)),
+            "all_reduce naive of 0 over 3: 4 steps, not 2");
+}
+
+// The claims themselves, against the formulas of the field.
+TEST(Claims, OfARingAddUpToTwiceAllButOneCopy) {
+  const auto& ring = row_of("all_reduce", "ring");
+  for (int p = 1; p <= 16; ++p) {
+    for (const std::size_t n : {0UL, 1UL, 7UL, 16UL, 1000UL, 720'720UL}) {
+      std::size_t all = 0;
+      for (int r = 0; r < p; ++r) {
+        all += ring.sent(p, n, r);
+        if (n % static_cast<std::size_t>(p) == 0) {
+          EXPECT_EQ(ring.sent(p, n, r),
+                    2 * n / static_cast<std::size_t>(p) * static_cast<std::size_t>(p - 1));
+        }
+      }
+      EXPECT_EQ(all, 2 * static_cast<std::size_t>(p - 1) * n);
+    }
+    EXPECT_EQ(ring.steps(p), 2 * (p - 1));
+  }
+}
+
+TEST(CaseA7, ClaimsOfLargeCountsDoNotWrap) {
+  constexpr std::size_t n = 3'218'569'051;
+  const auto& naive = row_of("all_reduce", "naive");
+  const auto& ring = row_of("all_reduce", "ring");
+  EXPECT_EQ(ring.sent(2, n, 0), n);
+  EXPECT_EQ(ring.sent(8, n, 0), 5'632'495'838U);  // 2 n, less two chunks of 402,321,132
+  EXPECT_EQ(naive.sent(8, n, 0), 7 * n);
+  EXPECT_EQ(naive.sent(16'384, n, 0), 52'729'816'762'533U);
+  for (const auto& row : operation_rows()) {
+    std::size_t all = 0;
+    for (int r = 0; r < 8; ++r) {
+      all += row.sent(8, n, r);
+    }
+    const std::size_t copies = row.operation == "all_reduce" ? 14
+                               : row.operation == "barrier"  ? 0
+                                                             : 7;
+    EXPECT_EQ(all, copies * n) << row.operation << " " << row.algorithm;
+  }
+}
+
+TEST_P(CostClaims, NaiveGathersEverythingAtRank0) {
+  const auto costs = run_ranks_tested(8, GetParam().options(), [](Rank& rank) {
+    const Tensor data(rank.memory(), DType::f64, {1001}, Category::buffers, "data");
+    return cost_of(rank, [&] {
+      run_operation(rank.world(), "all_reduce", "naive", data.buffer(), {}, ReduceOp::sum, 0);
+    });
+  });
+  EXPECT_EQ(costs[0].received, 7 * 8008);
+  EXPECT_EQ(costs[0].sent, 7 * 8008);
+  EXPECT_EQ(costs[5].sent, 8008);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, CostClaims, testing::ValuesIn(job_shapes()), shape_name);
+
+}  // namespace
+}  // namespace ringside
