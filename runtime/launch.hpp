@@ -91,7 +91,9 @@ auto run_ranks(int n, const JobOptions& options, Fn&& fn) {
         values.push_back(value);
       } else {
         R value(rank.value.size() / sizeof(typename R::value_type));
-        std::memcpy(value.data(), rank.value.data(), rank.value.size());
+        if (!value.empty()) {
+          std::memcpy(value.data(), rank.value.data(), rank.value.size());
+        }
         values.push_back(std::move(value));
       }
     }

@@ -99,6 +99,22 @@ TEST(LaunchProcesses, ADeathIsTheCauseEvenWhenASurvivorNoticedItFirst) {
   EXPECT_EQ(result.cause, 1) << result.describe();
 }
 
+// The survivors see the broken connection, and may do so first.
+TEST(LaunchProcesses, ADeathInAnotherNodeIsNamed) {
+  JobOptions nodes = small_job();
+  nodes.cluster.gpus_per_node = 1;
+  const auto start = std::chrono::steady_clock::now();
+  const auto result = run_job(3, nodes, [](Rank& rank) -> std::string {
+    if (rank.id() == 1) {
+      kill(getpid(), SIGKILL);
+    }
+    wait_for_ever(rank, 1);
+    return {};
+  });
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 2s);
+  EXPECT_TRUE(result.describe().starts_with("rank 1 was killed by SIGKILL")) << result.describe();
+}
+
 TEST(LaunchProcesses, AGrandchildThatHoldsThePipeDoesNotHideADeath) {
   const auto start = std::chrono::steady_clock::now();
   const auto result = run_job(2, small_job(), [](Rank& rank) -> std::string {

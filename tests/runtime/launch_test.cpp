@@ -8,6 +8,7 @@
 
 #include "runtime/comm.hpp"
 #include "runtime/errors.hpp"
+#include "runtime/process.hpp"
 #include "tests/support/ranks.hpp"
 
 namespace ringside {
@@ -187,6 +188,25 @@ TEST_P(Launch, LargeValuesOfAllRanksCannotBlockEachOther) {
     ASSERT_EQ(values[r].size(), size);
     EXPECT_EQ(values[r].find_first_not_of(static_cast<char>('a' + r)), std::string::npos);
   }
+}
+
+TEST_P(Launch, RanksInManyNodesTalkAndLeaveNoDescriptorBehind) {
+  const auto open = open_descriptors();
+  JobOptions nodes = options();
+  nodes.cluster.gpus_per_node = 2;  // 2 + 2 + 1
+  const auto sums = run_ranks(5, nodes, [](Rank& rank) {
+    std::int32_t sum = 0;
+    for (int other = 0; other < rank.size(); ++other) {
+      std::int32_t mine = rank.id();
+      std::int32_t theirs = 0;
+      rank.world().send_recv(other, buffer_of(std::span(&mine, 1)), other,
+                             buffer_of(std::span(&theirs, 1)));
+      sum += theirs;
+    }
+    return sum;
+  });
+  EXPECT_EQ(sums, (std::vector<std::int32_t>{10, 10, 10, 10, 10}));
+  EXPECT_EQ(open_descriptors(), open);
 }
 
 TEST_P(Launch, NoRankIsRefused) {
