@@ -1,30 +1,35 @@
-// The last k bytes, each looked up in a table, one after the other: [tokens, k] -> [tokens, k * e].
+// The last k bytes, each looked up in a table, side by side: [tokens, k] -> [tokens, k * e].
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 #include "models/layer.hpp"
 
 namespace ringside {
 
 template <class T>
-class ByteEmbedding {
+class ByteEmbedding : public Layer {
  public:
-  ByteEmbedding(Device device, std::size_t vocab, std::size_t width, std::uint64_t seed);
+  // One parameter, "<name>.weight" [vocab, e], uniform within 1. Throws BadUse unless there is a
+  // row for every byte.
+  ByteEmbedding(Device device, std::string name, std::size_t vocab, std::size_t width,
+                std::uint64_t seed);
 
-  // `contexts`: [tokens, context] bytes, which stay as they are until backward_weight.
-  Tensor forward(std::span<const std::uint8_t> contexts, std::size_t context);
-  // There is no input gradient: bytes are not differentiable.
-  void backward_weight(const Tensor& grad_out);
+  const std::string& name() const override { return name_; }
 
-  std::vector<Parameter*> parameters() { return {&table_}; }
+  // `contexts`: u8.
+  Tensor forward(const Tensor& contexts, Saved& saved) override;
+  // Bytes are not differentiable: the result is empty.
+  Tensor backward_input(const Tensor& grad_out, Saved& saved) override;
+  void backward_weight(Saved& saved) override;
+
+  std::vector<Parameter*> parameters() override { return {&table_}; }
 
  private:
   Device device_;
+  std::string name_;
   std::size_t width_;
   Parameter table_;  // [vocab, e]
-  std::span<const std::uint8_t> contexts_;
 };
 
 }  // namespace ringside

@@ -1,28 +1,54 @@
 #include "models/cross_entropy.hpp"
 
-#include <cmath>
+#include <algorithm>
 
-#include "models/matrix.hpp"
+#include "models/elementary.hpp"
+#include "runtime/errors.hpp"
 
 namespace ringside {
 
+namespace {
+
+void require_targets(const Tensor& logits, std::span<const std::uint8_t> targets) {
+  if (logits.shape().front() != targets.size()) {
+    throw BadUse("cross-entropy: logits of " + std::to_string(logits.shape().front()) +
+                 " tokens, but " + std::to_string(targets.size()) + " targets");
+  }
+  const std::size_t vocab = logits.shape().back();
+  if (!targets.empty() && *std::max_element(targets.begin(), targets.end()) >= vocab) {
+    throw BadUse("cross-entropy: a target is past the vocabulary of " + std::to_string(vocab));
+  }
+}
+
+// Writes the softmax of `logits` into `grad`, less 1 at the target; returns the token's loss.
+template <class T>
+double one_token(std::span<const T> logits, std::span<T> grad, std::size_t target) {
+  const T largest = *std::max_element(logits.begin(), logits.end());
+  double total = 0;
+  for (std::size_t i = 0; i < logits.size(); ++i) {
+    grad[i] = static_cast<T>(exponential(static_cast<double>(logits[i] - largest)));
+    total += static_cast<double>(grad[i]);
+  }
+  for (T& element : grad) {
+    element /= static_cast<T>(total);
+  }
+  grad[target] -= T(1);
+  return logarithm(total) - static_cast<double>(logits[target] - largest);
+}
+
+}  // namespace
+
 template <class T>
 LossSum cross_entropy(Device device, const Tensor& logits, std::span<const std::uint8_t> targets) {
+  require_targets(logits, targets);
   LossSum sum{.grad = Tensor(device.memory, dtype_of<T>(), logits.shape(), Category::activations,
                              "logits.grad")};
-  const auto x = matrix<T>(logits);
-  auto grad = matrix<T>(sum.grad);
-  for (Eigen::Index row = 0; row < x.rows(); ++row) {
-    const T largest = x.row(row).maxCoeff();
-    double total = 0;
-    for (Eigen::Index c = 0; c < x.cols(); ++c) {
-      grad(row, c) = std::exp(x(row, c) - largest);
-      total += static_cast<double>(grad(row, c));
-    }
-    grad.row(row) /= static_cast<T>(total);
-    const auto target = static_cast<Eigen::Index>(targets[static_cast<std::size_t>(row)]);
-    sum.loss += std::log(total) - static_cast<double>(x(row, target) - largest);
-    grad(row, target) -= T(1);
+  const std::size_t vocab = logits.shape().back();
+  const std::span<const T> from = logits.as<T>();
+  const std::span<T> to = sum.grad.as<T>();
+  for (std::size_t t = 0; t < targets.size(); ++t) {
+    sum.loss +=
+        one_token<T>(from.subspan(t * vocab, vocab), to.subspan(t * vocab, vocab), targets[t]);
   }
   return sum;
 }

@@ -30,7 +30,7 @@ std::string_view sample(const DataSource& source, std::uint64_t step, std::uint6
 
 Batch make_batch(const DataSource& source, std::uint64_t step, std::uint64_t first,
                  std::uint64_t count) {
-  Batch batch{.context = source.context};
+  Batch batch{.context = source.context, .samples = count};
   for (std::uint64_t i = first; i < first + count; ++i) {
     const std::string_view bytes = sample(source, step, i);
     for (std::size_t at = 0; at < bytes.size(); ++at) {

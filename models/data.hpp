@@ -1,9 +1,10 @@
 // Training data by (seed, step, sample): every process can make any sample without a word
 // exchanged.
 //
-// A sample is a window of the text that begins on a UTF-8 character; each byte of it is a counted
+// A sample is a window of the text that begins on a UTF-8 character (in bytes that are no UTF-8,
+// anywhere), or all of a text that is no longer than the window. Each byte of it is a counted
 // token, predicted from the bytes before it in the sample (0 where there is none). Sample 0 of step
-// 0 is always 小明把苹果给了小王.
+// 0 is always the 27 bytes of 小明把苹果给了小王, so samples differ in their tokens.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,8 @@ namespace ringside {
 inline constexpr std::string_view first_sample = "小明把苹果给了小王";
 
 struct Batch {
-  std::size_t context = 0;               // bytes that predict one
+  std::size_t context = 0;  // bytes that predict one
+  std::uint64_t samples = 0;
   std::vector<std::uint8_t> contexts{};  // [tokens, context]
   std::vector<std::uint8_t> targets{};   // [tokens]
 
@@ -25,12 +27,13 @@ struct Batch {
 };
 
 struct DataSource {
-  std::string_view text;
+  std::string_view text;  // outlives the source
   std::uint64_t seed = 1;
   std::size_t sequence = 32;  // bytes of a sample
   std::size_t context = 8;
 };
 
+// Chosen by a hash of (seed, step, index) and nothing else.
 std::string_view sample(const DataSource& source, std::uint64_t step, std::uint64_t index);
 
 // Samples [first, first + count) of a step; none is an ordinary case.

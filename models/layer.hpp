@@ -1,5 +1,10 @@
 // A layer: forward, and a backward split in input gradient and weight gradient, because pipelines
 // need both apart.
+//
+// Between its calls a layer keeps nothing but its parameters. What a micro-batch needs for backward
+// is in a Saved that the caller holds, so any number of micro-batches can be under way, in any
+// order. Matrix products charge 2 m n k operations under "<name> forward", "<name> input gradient"
+// and "<name> weight gradient"; all else is free: bias, activation, look-up, softmax.
 #pragma once
 
 #include <string>
@@ -11,22 +16,32 @@
 
 namespace ringside {
 
-// What a layer computes with.
+// What a layer computes with. Both outlive it.
 struct Device {
   DeviceMemory& memory;
   ComputeClock& clock;
 };
 
+// Activations (Category::activations) of one layer and one micro-batch. Only the layer looks
+// inside.
+using Saved = std::vector<Tensor>;
+
+// The calls for one micro-batch come in this order, each once. Tensors that are passed or returned
+// share their storage with what is saved: nobody writes into them. Rows are tokens; none is an
+// ordinary case.
 class Layer {
  public:
   virtual ~Layer() = default;
 
-  // Saves what backward needs. [tokens, in] -> [tokens, out]; charges its operations.
-  virtual Tensor forward(const Tensor& in) = 0;
-  // [tokens, out] -> [tokens, in]; keeps what the weight gradient needs.
-  virtual Tensor backward_input(const Tensor& grad_out) = 0;
-  // Adds to the gradients, and lets go of what was saved.
-  virtual void backward_weight() = 0;
+  virtual const std::string& name() const = 0;
+
+  // [tokens, in] -> [tokens, out]; fills `saved`.
+  virtual Tensor forward(const Tensor& in, Saved& saved) = 0;
+  // [tokens, out] -> [tokens, in]; from here `saved` holds what the weight gradient needs. A layer
+  // whose input is not differentiable returns an empty tensor.
+  virtual Tensor backward_input(const Tensor& grad_out, Saved& saved) = 0;
+  // Adds to the gradients, and empties `saved`.
+  virtual void backward_weight(Saved& saved) = 0;
 
   virtual std::vector<Parameter*> parameters() = 0;
 };

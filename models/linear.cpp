@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "models/elementary.hpp"
 #include "models/initialise.hpp"
 #include "models/matrix.hpp"
 
@@ -16,53 +17,70 @@ Linear<T>::Linear(Device device, std::string name, std::size_t in, std::size_t o
       weight_(make_parameter<T>(device, name_ + ".weight", {in, out},
                                 1.0 / std::sqrt(static_cast<double>(in)), seed)),
       bias_(make_parameter<T>(device, name_ + ".bias", {out},
-                              1.0 / std::sqrt(static_cast<double>(in)), seed)) {}
-
-template <class T>
-std::int64_t Linear<T>::product_flops(const Tensor& rows) const {
-  return 2 * static_cast<std::int64_t>(rows.shape().front()) *
-         static_cast<std::int64_t>(weight_.value.count());
+                              1.0 / std::sqrt(static_cast<double>(in)), seed)) {
+  pin_matrix_products();
 }
 
 template <class T>
-Tensor Linear<T>::forward(const Tensor& in) {
-  in_ = in;
-  out_ = Tensor(device_.memory, dtype_of<T>(), {in.shape().front(), bias_.value.count()},
-                Category::activations, name_ + ".out");
-  auto out = matrix<T>(out_);
-  out.noalias() = matrix<T>(in) * matrix<T>(weight_.value);
-  out.rowwise() += matrix<T>(bias_.value).row(0);
+Tensor Linear<T>::make(std::size_t rows, std::size_t cols, const char* what) const {
+  return {device_.memory, dtype_of<T>(), {rows, cols}, Category::activations, name_ + what};
+}
+
+template <class T>
+void Linear<T>::charge_product(std::size_t rows, const char* what) const {
+  device_.clock.charge_flops(static_cast<std::int64_t>(2 * rows * weight_.value.count()),
+                             name_ + what);
+}
+
+template <class T>
+Tensor Linear<T>::forward(const Tensor& in, Saved& saved) {
+  const std::size_t rows = in.shape().front();
+  Tensor out = make(rows, bias_.value.count(), ".out");
+  auto y = matrix<T>(out);
+  y.noalias() = matrix<T>(in) * matrix<T>(weight_.value);
+  y.rowwise() += matrix<T>(bias_.value).row(0);
+  saved = {in};
   if (activation_ == Activation::tanh) {
-    for (T& x : out_.as<T>()) {
-      x = std::tanh(x);
+    for (T& x : out.as<T>()) {
+      x = static_cast<T>(hyperbolic_tangent(static_cast<double>(x)));
     }
+    saved.push_back(out);
   }
-  device_.clock.charge_flops(product_flops(in), name_ + " forward");
-  return out_;
+  charge_product(rows, " forward");
+  return out;
 }
 
+// Turns `saved` from {in, out} into {in, gradient before the activation}.
 template <class T>
-Tensor Linear<T>::backward_input(const Tensor& grad_out) {
-  grad_sum_ = grad_out;
+Tensor Linear<T>::backward_input(const Tensor& grad_out, Saved& saved) {
+  const std::size_t rows = grad_out.shape().front();
+  Tensor grad_sum = grad_out;
   if (activation_ == Activation::tanh) {
-    grad_sum_ = Tensor(device_.memory, dtype_of<T>(), grad_out.shape(), Category::activations,
-                       name_ + ".grad_sum");
-    const auto y = matrix<T>(out_).array();
-    matrix<T>(grad_sum_).array() = matrix<T>(grad_out).array() * (T(1) - y * y);
+    grad_sum = make(rows, bias_.value.count(), ".grad_sum");
+    const auto y = matrix<T>(saved.at(1)).array();
+    matrix<T>(grad_sum).array() = matrix<T>(grad_out).array() * (T(1) - y * y);
   }
-  Tensor grad_in(device_.memory, dtype_of<T>(), in_.shape(), Category::activations,
-                 name_ + ".grad_in");
-  matrix<T>(grad_in).noalias() = matrix<T>(grad_sum_) * matrix<T>(weight_.value).transpose();
-  device_.clock.charge_flops(product_flops(in_), name_ + " input gradient");
+  saved.resize(1);
+  saved.push_back(grad_sum);
+  Tensor grad_in = make(rows, weight_.value.shape().front(), ".grad_in");
+  matrix<T>(grad_in).noalias() = matrix<T>(grad_sum) * matrix<T>(weight_.value).transpose();
+  charge_product(rows, " input gradient");
   return grad_in;
 }
 
 template <class T>
-void Linear<T>::backward_weight() {
-  matrix<T>(weight_.grad).noalias() += matrix<T>(in_).transpose() * matrix<T>(grad_sum_);
-  matrix<T>(bias_.grad) += matrix<T>(grad_sum_).colwise().sum();
-  device_.clock.charge_flops(product_flops(in_), name_ + " weight gradient");
-  in_ = out_ = grad_sum_ = Tensor();
+void Linear<T>::backward_weight(Saved& saved) {
+  const auto in = matrix<T>(saved.at(0));
+  const auto grad_sum = matrix<T>(saved.at(1));
+  matrix<T>(weight_.grad).noalias() += in.transpose() * grad_sum;
+  // Row by row: Eigen's column sums add in an order that depends on the address of their result,
+  // which is another one in a bucket.
+  auto bias_grad = matrix<T>(bias_.grad);
+  for (Eigen::Index row = 0; row < grad_sum.rows(); ++row) {
+    bias_grad += grad_sum.row(row);
+  }
+  charge_product(saved.at(0).shape().front(), " weight gradient");
+  saved.clear();
 }
 
 template class Linear<float>;

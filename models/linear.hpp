@@ -9,30 +9,32 @@ namespace ringside {
 
 enum class Activation : std::uint8_t { identity, tanh };
 
+// The bits of a row may depend on how many rows are computed with it (Eigen's products take the
+// last rows another way), but never on an address, nor on the run.
 template <class T>
 class Linear : public Layer {
  public:
-  // Initialised from (seed, parameter name), uniform within 1/sqrt(in).
+  // Parameters "<name>.weight" [in, out] and "<name>.bias" [out], uniform within 1/sqrt(in).
   Linear(Device device, std::string name, std::size_t in, std::size_t out, Activation activation,
          std::uint64_t seed);
 
-  Tensor forward(const Tensor& in) override;
-  Tensor backward_input(const Tensor& grad_out) override;
-  void backward_weight() override;
+  const std::string& name() const override { return name_; }
+
+  Tensor forward(const Tensor& in, Saved& saved) override;
+  Tensor backward_input(const Tensor& grad_out, Saved& saved) override;
+  void backward_weight(Saved& saved) override;
 
   std::vector<Parameter*> parameters() override { return {&weight_, &bias_}; }
 
  private:
-  std::int64_t product_flops(const Tensor& rows) const;
+  Tensor make(std::size_t rows, std::size_t cols, const char* what) const;
+  void charge_product(std::size_t rows, const char* what) const;
 
   Device device_;
   std::string name_;
   Activation activation_;
   Parameter weight_;  // [in, out]
   Parameter bias_;    // [out]
-  Tensor in_;         // [tokens, in]
-  Tensor out_;        // [tokens, out], after the activation
-  Tensor grad_sum_;   // [tokens, out], before the activation
 };
 
 }  // namespace ringside

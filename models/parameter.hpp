@@ -7,10 +7,12 @@
 
 namespace ringside {
 
+// Both tensors may be replaced from outside by others of the same shape and type, such as views
+// into a bucket: who computes with them asks for them anew each time.
 struct Parameter {
   std::string name;  // "hidden.0.weight"
   Tensor value;
-  Tensor grad;  // may be a view into a bucket: parallel/ moves it there
+  Tensor grad;
 };
 
 }  // namespace ringside

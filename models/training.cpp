@@ -1,15 +1,14 @@
 #include "models/training.hpp"
 
-#include <cmath>
+#include <algorithm>
+#include <numeric>
+
+#include "models/gradient_norm.hpp"
+#include "models/tensor_elements.hpp"
 
 namespace ringside {
 
 namespace {
-
-template <class Fn>
-void with_elements(const Tensor& tensor, Fn fn) {
-  tensor.dtype() == DType::f32 ? fn(tensor.as<float>()) : fn(tensor.as<double>());
-}
 
 std::vector<double> values(const Tensor& tensor) {
   std::vector<double> copy;
@@ -23,17 +22,6 @@ void divide(const Tensor& tensor, double divisor) {
       element /= static_cast<std::remove_reference_t<decltype(element)>>(divisor);
     }
   });
-}
-
-double norm(const std::vector<std::vector<double>>& tensors, DType dtype) {
-  double squares = 0;
-  for (const auto& tensor : tensors) {
-    for (const double x : tensor) {
-      squares += x * x;
-    }
-  }
-  const double root = std::sqrt(squares);
-  return dtype == DType::f32 ? static_cast<double>(static_cast<float>(root)) : root;
 }
 
 }  // namespace
@@ -57,7 +45,7 @@ void train(const TrainingPlan& plan, const std::vector<Parameter*>& parameters,
       divide(p->grad, tokens * plan.loss_divisor);
       record.gradients.push_back(values(p->grad));
     }
-    record.gradient_norm = norm(record.gradients, plan.model.dtype);
+    record.gradient_norm = gradient_norm(parameters);
     optimizer.step();
     for (const Parameter* p : parameters) {
       record.parameters.push_back(values(p->value));
@@ -88,9 +76,11 @@ std::vector<StepRecord> train_alone(const TrainingPlan& plan) {
 
 std::size_t memory_estimate(const TrainingPlan& plan, std::uint64_t samples_at_once) {
   const auto& m = plan.model;
+  std::size_t parameters = 0;
+  for (const auto& layer : mlp_tensor_counts(m)) {
+    parameters = std::accumulate(layer.begin(), layer.end(), parameters);
+  }
   const std::size_t in = m.context * m.embedding;
-  const std::size_t parameters = m.vocab * m.embedding + (in + 1) * m.hidden +
-                                 m.layers * (m.hidden + 1) * m.hidden + (m.hidden + 1) * m.vocab;
   const std::size_t widths = 2 * in + 3 * m.layers * m.hidden + 3 * m.vocab + 2 * m.hidden;
   const std::size_t tokens = samples_at_once * (plan.data.sequence + first_sample.size());
   constexpr std::size_t copies = 6;  // value, two gradients, two of the optimizer, one to spare
