@@ -56,14 +56,12 @@ Deviation deviation(const TensorValues& reference, const TensorValues& run, DTyp
       const double d = distance(a, b);
       worst = std::max(worst, d);
       largest_here = std::max(largest_here, std::abs(a));
-      if (d > 0) {
-        result.ulps = std::max(result.ulps,
-                               d / unit_in_last_place(std::max(std::abs(a), std::abs(b)), dtype));
-      }
       result.bit_equal &=
           !std::isnan(a) && std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
     }
     result.absolute = std::max(result.absolute, worst);
+    result.ulps =
+        std::max(result.ulps, worst == 0 ? 0 : worst / unit_in_last_place(largest_here, dtype));
     result.worst_tensor = std::max(result.worst_tensor, worst == 0 ? 0 : worst / largest_here);
     largest = std::max(largest, largest_here);
   }

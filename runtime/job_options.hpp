@@ -17,7 +17,7 @@ namespace ringside {
 enum class Ranks : std::uint8_t { processes, threads };
 
 struct JobOptions {
-  Cluster cluster;
+  Cluster cluster{};
   Ranks as = Ranks::processes;
   std::size_t eager_limit = 1024;         // bytes; 0: every send is acknowledged
   std::size_t region_bytes = 64UL << 20;  // real memory of a rank, touched as it is used
@@ -27,7 +27,7 @@ struct JobOptions {
   bool trace = false;         // keep spans of modelled time
   bool live = false;          // a line per message on stderr as it comes in
   std::uint64_t disturb = 0;  // seed of random delays in the wires; 0: none
-  std::function<void(int rank, std::string_view text)> on_note;
+  std::function<void(int rank, std::string_view text)> on_note{};
 };
 
 }  // namespace ringside

@@ -12,10 +12,10 @@ enum class CheckVerdict : std::uint8_t { pass, fail, not_applicable };
 struct Check {
   std::string name;         // "gradients.absolute"
   nlohmann::json measured;  // a number, or a word
-  std::string gate;         // "< 1e-06"
+  std::string gate{};       // "< 1e-06"
   CheckVerdict verdict = CheckVerdict::fail;
   bool control = false;  // a deliberate fault, which passes when it was caught
-  std::string note;      // what a reader should know; may be empty
+  std::string note{};    // what a reader should know; may be empty
 };
 
 using Checks = std::vector<Check>;

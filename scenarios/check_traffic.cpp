@@ -5,6 +5,7 @@
 #include "collectives/broadcast.hpp"
 #include "parallel/buckets.hpp"
 #include "scenarios/checks.hpp"
+#include "scenarios/scenario_file.hpp"
 
 namespace ringside {
 
@@ -112,6 +113,32 @@ std::vector<TrafficComparison> compare_traffic(const Settings& s, const JobResul
                            numbers));
   }
   return rows;
+}
+
+namespace {
+
+std::int64_t busiest_receiver(const Settings& s, const JobResult& job) {
+  std::int64_t most = 0;
+  for (const auto& row : compare_traffic(s, job)) {
+    most = std::max(most, row.label == "gradients" ? row.received : 0);
+  }
+  return most;
+}
+
+}  // namespace
+
+// The same training with the peer scenario's all-reduce: whose busiest rank receives less?
+Checks check_busiest(const CheckContext& context) {
+  Settings other = context.settings;
+  other.collectives.all_reduce =
+      load_scenario(find_scenario(context.settings.checks.peer)).collectives.all_reduce;
+  const auto there = context.run(other, context.truth);
+  const std::int64_t mine = busiest_receiver(context.settings, context.main.job);
+  const std::int64_t theirs = busiest_receiver(other, there.job);
+  const bool plain = context.settings.collectives.all_reduce == "naive";
+  return {holds("busiest.rank_receives", plain ? mine >= theirs : mine <= theirs,
+                std::to_string(mine), (plain ? ">= " : "<= ") + std::to_string(theirs) + " bytes",
+                "bytes of gradients; the other figure is with " + other.collectives.all_reduce)};
 }
 
 Checks check_traffic(const CheckContext& context) {

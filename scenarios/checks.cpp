@@ -15,6 +15,8 @@ constexpr std::array rows{
     CheckRow{"replicas", "gradients and parameters have the same bits on every rank",
              check_replicas},
     CheckRow{"traffic", "bytes sent and received, counted and by formula", check_traffic},
+    CheckRow{"busiest", "what the busiest rank receives, against the peer scenario's all-reduce",
+             check_busiest},
     CheckRow{"exposed", "communication time that backward does not hide", check_exposed},
     CheckRow{"one_node", "the same bits as on one node", check_one_node},
     CheckRow{"accumulation", "equal to one micro-batch, for one reduction", check_accumulation},

@@ -49,7 +49,8 @@ Checks check_shards(const CheckContext& context);  // check_shards.cpp
 Checks check_accumulation(const CheckContext& context);
 Checks check_controls(const CheckContext& context);  // check_controls.cpp
 Checks check_traffic(const CheckContext& context);   // check_traffic.cpp
-Checks check_exposed(const CheckContext& context);   // check_exposed.cpp
+Checks check_busiest(const CheckContext& context);
+Checks check_exposed(const CheckContext& context);  // check_exposed.cpp
 
 // The gates of a training run against its reference, named "prefix.…"; f32 or f64 by the settings.
 Checks training_gates(const std::string& prefix, const Settings& settings,

@@ -28,12 +28,12 @@ struct TrafficComparison {
 struct RunReport {
   Settings settings;
   std::string headline;  // what ran, in one line
-  std::string first_sample;
-  std::vector<double> losses;
-  Checks checks;
-  std::vector<TrafficComparison> traffic;
-  JobResult job;  // the job that was logged
-  std::filesystem::path folder;
+  std::string first_sample{};
+  std::vector<double> losses{};
+  Checks checks{};
+  std::vector<TrafficComparison> traffic{};
+  JobResult job{};  // the job that was logged
+  std::filesystem::path folder{};
 };
 
 std::string report_text(const RunReport& report);
