@@ -51,7 +51,7 @@ DataParallel::DataParallel(Comm& group, DeviceMemory& memory,
       options_(std::move(options)),
       buckets_(
           cut_buckets(counts_of(layers_), options_.bucket, element_size(layers_), group.size())),
-      launched_(buckets_.size()) {
+      ready_(buckets_.size()) {
   for (const Bucket& bucket : buckets_) {
     const auto& layer = layers_[bucket.layer];
     const Tensor& storage =
@@ -83,19 +83,25 @@ void DataParallel::broadcast_weights() {
 void DataParallel::begin_step() {
   zero(storage_);
   zero(sums_);
-  std::fill(launched_.begin(), launched_.end(), false);
+  expect_all();
 }
 
+void DataParallel::expect_all() {
+  ready_.assign(buckets_.size(), false);
+  next_ = 0;
+}
+
+// Buckets leave in their own order on every rank, whatever the order in which they become ready.
 void DataParallel::layer_done(std::size_t layer) {
-  for (std::size_t b = 0; options_.overlap && b < buckets_.size(); ++b) {
-    if (buckets_[b].layer == layer) {
-      launch(b);
-    }
+  for (std::size_t b = 0; b < buckets_.size(); ++b) {
+    ready_[b] = ready_[b] || buckets_[b].layer == layer;
+  }
+  while (options_.overlap && next_ < buckets_.size() && ready_[next_]) {
+    launch(next_++);
   }
 }
 
 void DataParallel::launch(std::size_t bucket) {
-  launched_[bucket] = true;
   const bool last = bucket + 1 == buckets_.size();
   if (last && options_.fault == Fault::last_bucket_dropped) {
     return;
@@ -111,10 +117,8 @@ void DataParallel::launch(std::size_t bucket) {
 }
 
 void DataParallel::finish() {
-  for (std::size_t b = 0; b < buckets_.size(); ++b) {
-    if (!launched_[b]) {
-      launch(b);
-    }
+  while (next_ < buckets_.size()) {
+    launch(next_++);
   }
   for (Work& work : works_) {
     work.wait();
@@ -125,7 +129,7 @@ void DataParallel::finish() {
   }
   if (!sums_.empty()) {
     zero(storage_);
-    std::fill(launched_.begin(), launched_.end(), false);
+    expect_all();
   }
 }
 

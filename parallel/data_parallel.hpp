@@ -61,6 +61,7 @@ class DataParallel {
   Fault fault() const { return options_.fault; }
 
  private:
+  void expect_all();
   void launch(std::size_t bucket);
 
   Choice choice(std::string_view label) const { return {options_.all_reduce, label}; }
@@ -71,7 +72,8 @@ class DataParallel {
   std::vector<Bucket> buckets_;
   std::vector<Tensor> storage_;  // the gradients, a tensor for each bucket, padding included
   std::vector<Tensor> sums_;     // of the micro-batches reduced so far, when each is
-  std::vector<bool> launched_;
+  std::vector<bool> ready_;      // by bucket: backward has filled it
+  std::size_t next_ = 0;         // bucket to launch
   std::vector<Work> works_;
 };
 

@@ -14,8 +14,9 @@ struct Deviation {
   double absolute = 0;      // max |a - b|
   double of_largest = 0;    // that, over the largest |reference| of all tensors
   double worst_tensor = 0;  // the largest, over tensors, of max |a - b| / max |reference| in it
-  double ulps = 0;          // max, over tensors, of max |a - b| in units in the last place of max |reference|
-  bool bit_equal = true;    // a NaN is equal to nothing
+  double ulps =
+      0;  // max, over tensors, of max |a - b| in units in the last place of max |reference|
+  bool bit_equal = true;  // a NaN is equal to nothing
 };
 
 // Throws BadUse when the shapes differ. A NaN or infinity on one side only is an infinite

@@ -19,6 +19,12 @@ Checks check_replicas(const CheckContext& context) {
 }
 
 Checks check_one_node(const CheckContext& context) {
+  if (cluster_of(context.settings).nodes(context.settings.ranks) == 1) {
+    return {{.name = "one_node.gradient_bits",
+             .measured = "one node",
+             .gate = "equal to one node's",
+             .verdict = CheckVerdict::not_applicable}};
+  }
   Settings one = context.settings;
   one.cluster.nodes = 1;
   one.cluster.gpus_per_node = one.ranks;
