@@ -12,6 +12,7 @@ namespace ringside {
 
 namespace {
 
+constexpr std::int64_t catch_up_ns = 1'000'000;         // a delay that shorter sleeps make good
 constexpr std::int64_t longest_sleep_ns = 100'000'000;  // between two looks at the abort flag
 
 std::vector<int> everyone(int n) {
@@ -59,13 +60,16 @@ std::int64_t Rank::wall_ns() const {
   return steady_ns() - job_.job().wall_start_ns.load(std::memory_order_relaxed);
 }
 
+// A delay too long to catch up on moves all that follows: what comes later still takes its time.
 void Rank::keep_pace() {
   if (options_.pace <= 0) {
     return;
   }
-  const auto due =
-      static_cast<std::int64_t>(static_cast<double>(now().count()) / 1000.0 * options_.pace);
-  behind_ns_ = std::max(behind_ns_, wall_ns() - due);
+  const double paced_ns = static_cast<double>(now().count()) / 1000.0 * options_.pace;
+  const std::int64_t due = behind_ns_ + static_cast<std::int64_t>(paced_ns);
+  if (const std::int64_t late = wall_ns() - due; late > catch_up_ns) {
+    behind_ns_ += late;
+  }
   sleep_until(due);
 }
 

@@ -27,7 +27,7 @@ struct RankReport {
   Ledger memory{};
   Time modelled{0};            // the program's stream at the end
   std::int64_t wall_ns = 0;    // since the job's start
-  std::int64_t behind_ns = 0;  // the most by which the wall clock fell behind the pace
+  std::int64_t behind_ns = 0;  // by how much the wall clock fell behind the pace in all
 
   std::string encode() const;
   static RankReport decode(std::string_view bytes);
