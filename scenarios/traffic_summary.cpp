@@ -27,6 +27,10 @@ TrafficSummary read_traffic_summary(const std::filesystem::path& path) {
   try {
     std::ifstream file(path);
     const auto document = json::parse(file);
+    if (document.contains("error")) {
+      throw BadUse("this run ended as \"" + document.at("verdict").get<std::string>() +
+                   "\" before its traffic was written: " + document.at("error").get<std::string>());
+    }
     summary.scenario = document.at("scenario").get<std::string>();
     for (const auto& rank : document.at("traffic")) {
       for (const auto& sum : rank.at("sums")) {
