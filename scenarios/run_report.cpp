@@ -159,8 +159,7 @@ std::string report_text(const RunReport& report) {
   text += fmt::format("  time: modelled {}, wall {}", to_string(modelled(report.job)),
                       to_string(std::chrono::duration_cast<Time>(report.job.wall)));
   if (const auto behind = most_behind(report.job); behind > 0) {
-    text += fmt::format("; {} behind the pace",
-                        to_string(Time(std::chrono::nanoseconds(behind))));
+    text += fmt::format("; {} behind the pace", to_string(Time(std::chrono::nanoseconds(behind))));
   }
   text += fmt::format("\n  run folder: {}\n  verdict: {}\n", report.folder.string(),
                       all_hold(report.checks) ? "pass" : "FAIL");

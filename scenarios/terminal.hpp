@@ -24,7 +24,9 @@ class Progress {
  public:
   // `visible`: usually stderr_rewrites_lines().
   Progress(std::ostream& out, bool visible) : out_(out), visible_(visible) {}
+
   ~Progress() { wipe(); }
+
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 

@@ -1,45 +1,18 @@
 // The program as a user meets it: help, exit codes, refusals, JSON.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "scenarios/exit_codes.hpp"
 #include "scenarios/scenario_file.hpp"
 #include "tests/scenarios/refusal.hpp"
+#include "tests/support/program.hpp"
 
 namespace ringside {
 namespace {
-
-struct Ended {
-  int exit_code = -1;
-  std::string out, err;
-};
-
-std::string content(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-// `arguments` as for a shell; `environment` stands before the program ("LC_ALL=C").
-Ended run_program(const std::string& arguments, const std::string& environment = {}) {
-  const auto folder =
-      std::filesystem::temp_directory_path() / ("ringside_command_" + std::to_string(getpid()));
-  std::filesystem::create_directories(folder);
-  const auto command = environment + " " RINGSIDE_PROGRAM " " + arguments + " >" +
-                       (folder / "out").string() + " 2>" + (folder / "err").string();
-  const int status = std::system(command.c_str());
-  Ended ended{WIFEXITED(status) ? WEXITSTATUS(status) : 128, content(folder / "out"),
-              content(folder / "err")};
-  std::filesystem::remove_all(folder);
-  return ended;
-}
 
 TEST(CommandLine, HelpIsThereForWhoeverLooksForIt) {
   const auto plain = run_program("");
