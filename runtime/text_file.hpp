@@ -1,4 +1,4 @@
-// A text file being written: in large pieces, with its errors named.
+// A text file being written: in large pieces, with its errors named, readable by its owner alone.
 #pragma once
 
 #include <filesystem>

@@ -8,6 +8,7 @@
 #include "runtime/text_file.hpp"
 #include "runtime/trace.hpp"
 #include "runtime/traffic_log.hpp"
+#include "scenarios/owner.hpp"
 #include "scenarios/scenario_file.hpp"
 
 namespace ringside {
@@ -25,11 +26,16 @@ constexpr int most_runs = 100'000;
                ". Name another with --out");
 }
 
+[[noreturn]] void refuse(const fs::path& folder, const std::error_code& error) {
+  refuse(folder, error == std::errc::permission_denied ? error.message() + ": " + owner_text(folder)
+                                                       : error.message());
+}
+
 bool make(const fs::path& folder) {
   std::error_code error;
   const bool made = fs::create_directory(folder, error);
   if (error) {
-    refuse(folder, error.message());
+    refuse(folder, error);
   }
   if (made) {
     fs::permissions(folder, fs::perms::owner_all, error);
@@ -46,7 +52,7 @@ fs::path reuse(const fs::path& folder) {
   }
   fs::directory_iterator entries(folder, error);
   if (error) {
-    refuse(folder, error.message());
+    refuse(folder, error);
   }
   for (const auto& entry : entries) {
     const std::string name = entry.path().filename().string();
@@ -57,7 +63,7 @@ fs::path reuse(const fs::path& folder) {
   for (const auto name : run_files) {
     fs::remove(folder / name, error);
     if (error) {
-      refuse(folder, error.message());
+      refuse(folder, error);
     }
   }
   return folder;
@@ -83,18 +89,18 @@ fs::path make_run_folder(const std::optional<fs::path>& out, const std::string& 
   refuse(runs, "it holds " + std::to_string(most_runs) + " runs of this scenario");
 }
 
-void write_run(const fs::path& folder, const Settings& settings, const JobResult& job, LogLevel log,
-               bool trace) {
+void write_scenario(const fs::path& folder, const Settings& settings) {
   TextFile scenario(folder / "scenario.toml");
   scenario.write(write_resolved(settings));
   scenario.close();
+}
+
+void write_messages(const fs::path& folder, const JobResult& job, bool trace) {
   std::vector<RankReport> reports;
   for (const auto& rank : job.ranks) {
     reports.push_back(rank.report);
   }
-  if (log == LogLevel::full) {
-    write_traffic_log(folder / "traffic.jsonl", reports);
-  }
+  write_traffic_log(folder / "traffic.jsonl", reports);
   if (trace) {
     write_trace(folder / "trace.json", reports);
   }

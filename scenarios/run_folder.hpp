@@ -12,14 +12,16 @@
 namespace ringside {
 
 // Makes the folder, readable by its owner alone. Without `out`: a new one,
-// runs/<scenario>-<number>. Throws BadUse with the path and the reason; a folder that holds other
-// files is refused.
+// runs/<scenario>-<number>. Throws BadUse with the path, the reason and, where it is a matter of
+// permission, the owner; a folder that holds other files is refused.
 std::filesystem::path make_run_folder(const std::optional<std::filesystem::path>& out,
                                       const std::string& scenario);
 
-// scenario.toml, and, as they were kept, traffic.jsonl and trace.json.
-void write_run(const std::filesystem::path& folder, const Settings& settings, const JobResult& job,
-               LogLevel log, bool trace);
+// What is about to run: scenario.toml is there however the run ends.
+void write_scenario(const std::filesystem::path& folder, const Settings& settings);
+
+// Of a job that kept its messages: traffic.jsonl and, when wanted, trace.json.
+void write_messages(const std::filesystem::path& folder, const JobResult& job, bool trace);
 
 void write_summary(const std::filesystem::path& folder, const nlohmann::json& summary);
 

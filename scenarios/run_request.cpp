@@ -58,7 +58,8 @@ void declare(Flags& flags, RunWords& words) {
               "up to this a payload is copied and no send waits; 1024");
   flags.value("--pace", "S", words.pace, "wall seconds per modelled second; 0: full speed");
   flags.value("--log", "full|summary|none", words.log, "keep every message, sums only, or nothing");
-  flags.value("--trace", "on|off", words.trace, "write trace.json for Perfetto; on");
+  flags.value("--trace", "on|off", words.trace,
+              "with --log full: write trace.json for Perfetto; on");
   flags.value("--out", "DIR", words.out, "the run folder; else a new one under runs/");
   flags.value("--timeout", "S", words.timeout, "longest wait of a rank in seconds; 30");
   flags.flag("--json", words.json, "one JSON document on stdout");

@@ -95,7 +95,9 @@ RunReport run_scenario(const RunRequest& request, const std::filesystem::path& f
   const Reference truth = train_alone(plan_of(s, text));
   const JobOptions options = options_of(request, progress);
   const TrainingOutcome main = main_job(request, options, text, truth);
-  write_run(folder, s, main.job, log_level(request), request.trace);
+  if (log_level(request) == LogLevel::full) {
+    write_messages(folder, main.job, request.trace);
+  }
   const CheckContext context{.settings = s,
                              .text = text,
                              .truth = truth,
@@ -132,6 +134,7 @@ int run_verb(const RunRequest& request) {
   Progress progress(std::cerr, stderr_rewrites_lines());
   RunReport report;
   try {
+    write_scenario(folder, request.settings);
     report = run_scenario(request, folder, progress);
     if (const auto& expect = request.settings.checks.expect; !expect.empty()) {
       report.checks.push_back(holds("expect", false, "pass", expect));
