@@ -8,10 +8,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -38,16 +39,19 @@ inline bool comes_true(std::chrono::milliseconds limit, const std::function<bool
 // Runs `arguments`, as for a shell, in a session and a folder of its own.
 class RunningProgram {
  public:
+  // `environment` is for env ("-u HOME LC_ALL=C"); `first` runs in the child before the program,
+  // and may move to another folder or become another user.
   explicit RunningProgram(const std::string& arguments, const std::string& environment = {},
-                          const std::function<void()>& first = {}) {
+                          const std::function<void()>& first = {},
+                          const std::string& program = RINGSIDE_PROGRAM) {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    const std::string command = "cd " + folder_.path().string() + " && exec env " + environment +
-                                " " RINGSIDE_PROGRAM " " + arguments;
+    const std::string command = "exec env " + environment + " " + program + " " + arguments;
     process_ = std::make_unique<ChildProcess>([&] {
       setsid();
       redirect("/dev/null", STDIN_FILENO, O_RDONLY);
       redirect(folder_ / "out", STDOUT_FILENO, O_WRONLY | O_CREAT);
       redirect(folder_ / "err", STDERR_FILENO, O_WRONLY | O_CREAT);
+      std::filesystem::current_path(folder_.path());
       if (first) {
         first();
       }
