@@ -12,12 +12,18 @@ namespace {
 
 constexpr std::size_t most_lines = 16;
 
-std::string sentence_of(const RankOutcome& rank) {
+// What an error says after the name of its own rank, so that equal errors group.
+std::string without_name(const std::string& text, int rank) {
+  const std::string name = "rank " + std::to_string(rank) + ": ";
+  return text.starts_with(name) ? text.substr(name.size()) : text;
+}
+
+std::string sentence_of(const RankOutcome& rank, int r) {
   switch (rank.ending) {
     case Ending::returned:
       return "returned";
     case Ending::threw:
-      return "threw " + rank.type + (rank.text.empty() ? "" : ": " + rank.text);
+      return "threw " + rank.type + (rank.text.empty() ? "" : ": " + without_name(rank.text, r));
     case Ending::exited:
     case Ending::killed:
     case Ending::silent:
@@ -31,6 +37,11 @@ std::string sentence_of(const RankOutcome& rank) {
 struct Said {
   std::string sentence;
   std::vector<int> ranks;  // ascending
+
+  std::string sentence_for_all() const {
+    return ranks.size() > 1 && sentence.starts_with("was ") ? "were " + sentence.substr(4)
+                                                            : sentence;
+  }
 };
 
 std::vector<Said> grouped(const std::vector<RankOutcome>& ranks, int without) {
@@ -39,7 +50,7 @@ std::vector<Said> grouped(const std::vector<RankOutcome>& ranks, int without) {
     if (r == without) {
       continue;
     }
-    const std::string sentence = sentence_of(ranks[static_cast<std::size_t>(r)]);
+    const std::string sentence = sentence_of(ranks[static_cast<std::size_t>(r)], r);
     const auto same = std::find_if(groups.begin(), groups.end(),
                                    [&](const Said& said) { return said.sentence == sentence; });
     if (same == groups.end()) {
@@ -75,12 +86,13 @@ std::string JobResult::describe() const {
     return "all " + std::to_string(ranks.size()) + " ranks returned, after " + std::to_string(ms) +
            " ms";
   }
-  std::string text = names_of({cause}) + " " + sentence_of(ranks[static_cast<std::size_t>(cause)]);
+  std::string text =
+      names_of({cause}) + " " + sentence_of(ranks[static_cast<std::size_t>(cause)], cause);
   const auto others = grouped(ranks, cause);
   std::vector<int> unsaid;
   for (std::size_t i = 0; i < others.size(); ++i) {
     if (i + 1 < most_lines || others.size() == most_lines) {
-      text += "\n  " + names_of(others[i].ranks) + " " + others[i].sentence;
+      text += "\n  " + names_of(others[i].ranks) + " " + others[i].sentence_for_all();
     } else {
       unsaid.insert(unsaid.end(), others[i].ranks.begin(), others[i].ranks.end());
     }
