@@ -70,7 +70,7 @@ Checks check_controls(const CheckContext& context) {
         s.ranks == 1 &&
         same_run(faulty,
                  scaled ? context.run(s, truth, Fault::none, control.loss_divisor) : context.main);
-    checks.push_back(judge(control, training_gates("", s, faulty), changes_nothing));
+    checks.push_back(judge(control, training_gates(s.model.dtype, s, faulty), changes_nothing));
   }
   return checks;
 }
