@@ -47,6 +47,9 @@ bool make(const fs::path& folder) {
 fs::path reuse(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder.parent_path(), error);
+  if (error) {
+    refuse(folder, error);
+  }
   if (make(folder)) {
     return folder;
   }

@@ -155,7 +155,7 @@ int run_verb(const RunRequest& request) {
   write_summary(folder, document);
   std::cout << (request.json
                     ? document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"
-                    : report_text(report));
+                    : printable(report_text(report)));
   return all_hold(report.checks) ? exit_ok : exit_check_failed;
 }
 

@@ -1,0 +1,200 @@
+// `ringside run` from end to end: every scenario, many shapes of cluster, texts, and what a run
+// leaves behind.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+#include "models/text.hpp"
+#include "scenarios/exit_codes.hpp"
+#include "scenarios/scenario_file.hpp"
+#include "tests/scenarios/refusal.hpp"
+#include "tests/scenarios/traffic_lines.hpp"
+#include "tests/support/program.hpp"
+
+namespace ringside {
+namespace {
+
+const std::string acceptance = "run dp/gradient_equivalence --json";
+constexpr int controls = 5;
+
+// The check of this name; null when there is none.
+nlohmann::json check(const nlohmann::json& document, const std::string& name) {
+  for (const auto& row : document["checks"]) {
+    if (row["name"] == name) {
+      return row;
+    }
+  }
+  return nullptr;
+}
+
+// Of deliberate faults, those with this verdict.
+int controls_with(const nlohmann::json& document, const std::string& verdict) {
+  const auto& rows = document["checks"];
+  return static_cast<int>(std::count_if(rows.begin(), rows.end(), [&](const auto& row) {
+    return row["control"] == true && row["verdict"] == verdict;
+  }));
+}
+
+// The document of a run that has passed, all its checks too.
+nlohmann::json passed(const Ended& ended) {
+  EXPECT_EQ(ended.exit_code, exit_ok) << ended.err;
+  EXPECT_EQ(ended.err, "");
+  const auto document = ended.document();
+  EXPECT_FALSE(document.is_discarded()) << ended.out;
+  EXPECT_EQ(document["verdict"], "pass");
+  EXPECT_FALSE(document["checks"].empty());
+  for (const auto& row : document["checks"]) {
+    EXPECT_NE(row["verdict"], "fail") << row.dump();
+    EXPECT_TRUE(row.contains("measured") && row.contains("gate")) << row.dump();
+  }
+  return document;
+}
+
+struct Expected {
+  const char* scenario;
+  std::vector<const char*> checks;
+};
+
+const std::vector<Expected> scenarios{
+    {"dp/accumulation", {"f32.gradient", "accumulation", "replicas.bits", "traffic"}},
+    {"dp/few_tokens", {"f32.gradient", "traffic", "exposed"}},
+    {"dp/gradient_equivalence",
+     {"f32.gradient", "f64.gradient", "shards_averaged.gradient", "shards_in_order.bits",
+      "adamw.gradient", "replicas.bits", "one_node.gradient_bits", "traffic",
+      "control.sum_not_mean", "control.last_bucket_dropped", "control.contribution_lost",
+      "control.contribution_lost_loss_over_100", "control.weights_not_broadcast"}},
+    {"dp/naive_gather", {"f32.gradient", "traffic", "busiest.rank_receives"}},
+    {"dp/no_overlap", {"f32.gradient", "traffic", "exposed"}},
+    {"dp/overlap", {"f32.gradient", "traffic", "exposed"}},
+    {"dp/ring", {"f32.gradient", "replicas.bits", "traffic", "busiest.rank_receives"}},
+    {"dp/two_nodes", {"f32.gradient", "one_node.gradient_bits", "traffic"}}};
+
+class EveryScenario : public testing::TestWithParam<Expected> {};
+
+TEST_P(EveryScenario, PassesWithItsChecks) {
+  const auto document = passed(run_program(std::string("run --json ") + GetParam().scenario));
+  EXPECT_EQ(document["verb"], "run");
+  EXPECT_EQ(document["scenario"], GetParam().scenario);
+  EXPECT_EQ(document["first_sample"], "小明把苹果给了小王");
+  EXPECT_EQ(controls_with(document, "fail"), 0);
+  for (const std::string start : GetParam().checks) {
+    const auto& rows = document["checks"];
+    EXPECT_TRUE(std::any_of(rows.begin(), rows.end(), [&](const auto& row) {
+      return row["name"].template get<std::string>().starts_with(start);
+    })) << start;
+  }
+}
+
+std::string scenario_of(const testing::TestParamInfo<Expected>& info) {
+  return std::string(info.param.scenario).substr(3);
+}
+
+INSTANTIATE_TEST_SUITE_P(RunVerb, EveryScenario, testing::ValuesIn(scenarios), scenario_of);
+
+TEST(RunVerb, NoScenarioIsWithoutATest) {
+  std::set<std::string> tested;
+  for (const auto& expected : scenarios) {
+    tested.insert(expected.scenario);
+  }
+  const auto document = run_program("list --json").document();
+  for (const auto& row : document["scenarios"]) {
+    EXPECT_TRUE(tested.contains(row["name"])) << row["name"];
+  }
+}
+
+TEST(RunVerb, GradientsOfEveryNumberOfRanksEqualOneProcess) {
+  for (const int ranks : {1, 2, 3, 5, 8, 16}) {
+    SCOPED_TRACE(ranks);
+    const auto document = passed(run_program(acceptance +
+                                             " --set train.steps=2 --set model.hidden=32 --set "
+                                             "train.batch=32 --set dp.bucket='8 KiB' --ranks " +
+                                             std::to_string(ranks)));
+    EXPECT_EQ(document["traffic"].size(), static_cast<std::size_t>(ranks));
+    EXPECT_LT(check(document, "f32.gradient")["measured"].get<double>(), 1e-6);
+    EXPECT_LT(check(document, "f64.gradient")["measured"].get<double>(), 1e-12);
+    const int caught = controls_with(document, "pass");
+    const int nothing_to_catch = controls_with(document, "not_applicable");
+    EXPECT_EQ(caught + nothing_to_catch, controls);
+    EXPECT_EQ(nothing_to_catch > 0, ranks == 1);
+  }
+}
+
+TEST(RunVerb, NodesChangeNoBitOfAGradient) {
+  EXPECT_EQ(check(passed(run_program(acceptance + tiny_job)), "one_node.gradient_bits")["verdict"],
+            "not_applicable");
+  for (const int gpus : {4, 2, 1, 3}) {  // 2 × 4, 4 × 2, 8 × 1, 3 + 3 + 2
+    SCOPED_TRACE(gpus);
+    const auto nodes = std::to_string((8 + gpus - 1) / gpus);
+    const auto document =
+        passed(run_program(acceptance + tiny_job + " --ranks 8 --set cluster.nodes=" + nodes +
+                           " --set cluster.gpus_per_node=" + std::to_string(gpus)));
+    const auto bits = check(document, "one_node.gradient_bits");
+    EXPECT_EQ(bits["measured"], "equal");
+    EXPECT_EQ(bits["verdict"], "pass");
+    const auto sums = document["traffic"][0]["sums"];
+    EXPECT_TRUE(std::any_of(sums.begin(), sums.end(), [](const auto& s) {
+      return s["link"] == "ib";
+    })) << "nothing went between nodes";
+  }
+}
+
+// Several MB of the built-in text and of bytes that are no UTF-8.
+void write_large_text(const std::filesystem::path& path) {
+  std::ofstream out(path, std::ios::binary);
+  std::mt19937 random(7);
+  while (out.tellp() < (5 << 20)) {
+    out << builtin_text();
+    for (int i = 0; i < 1000; ++i) {
+      out.put(static_cast<char>(random()));
+    }
+  }
+}
+
+TEST(RunVerb, LearnsALargeTextOfAnyBytes) {
+  const TemporaryFolder folder;
+  write_large_text(folder / "large.txt");
+  const auto builtin = passed(run_program(acceptance + tiny_job));
+  const auto large =
+      passed(run_program(acceptance + tiny_job + " --text large.txt", "", folder.path()));
+  EXPECT_NE(large["losses"], builtin["losses"]);
+  std::ofstream(folder / "bad.txt", std::ios::binary) << "\xff\xfe\xc3\x28\x80 \xed\xa0\x80";
+  EXPECT_NE(
+      passed(run_program(acceptance + tiny_job + " --text bad.txt", "", folder.path()))["losses"],
+      large["losses"]);
+}
+
+TEST(RunVerb, Large64Ranks) {
+  const auto document = passed(
+      run_program("run dp/ring --json --ranks 64 --set model.hidden=32 --set train.steps=2"));
+  EXPECT_EQ(document["traffic"].size(), 64U);
+}
+
+TEST(RunVerb, Large256RanksOfASmallModel) {
+  const auto document =
+      passed(run_program("run dp/ring --json --ranks 256 --set model.hidden=16 --set model.layers=1"
+                         " --set train.batch=256 --set train.steps=1"));
+  EXPECT_EQ(document["memory"].size(), 256U);
+}
+
+TEST(RunVerb, OutOfMemoryIsAnAnswerOfItsOwn) {
+  const std::string small = "run dp/ring --json --out run --set cluster.capacity='1 KiB'";
+  const TemporaryFolder folder;
+  const auto failed = run_program(small, "", folder.path());
+  EXPECT_EQ(failed.exit_code, exit_out_of_memory);
+  EXPECT_EQ(failed.document()["verdict"], "oom");
+  EXPECT_TRUE(has(failed.document()["error"], "\"embedding.weight\" (weights) needs"));
+  EXPECT_TRUE(has(failed.err, "does not fit in device memory of 1.024 kB"));
+  EXPECT_EQ(nlohmann::json::parse(content(folder / "run/summary.json"))["verdict"], "oom");
+  EXPECT_TRUE(has(content(folder / "run/scenario.toml"), "capacity")) << "what ran is not told";
+
+  const auto expected = passed(run_program(small + " --set checks.expect=oom", "", folder.path()));
+  EXPECT_EQ(check(expected, "expect")["measured"], "oom");
+  const auto unseen = run_program("run dp/ring --json --set checks.expect=oom");
+  EXPECT_EQ(unseen.exit_code, exit_check_failed);
+  EXPECT_EQ(unseen.document()["verdict"], "fail");
+}
+
+}  // namespace
+}  // namespace ringside
