@@ -33,7 +33,7 @@ expect() {
 stand_in apt-get "printf '%s\n' \"\$*\" >>'$stand_ins/calls'"
 stand_in apt-cache 'echo known'
 stand_in sudo 'exec "$@"'
-for program in cmake ninja; do stand_in "$program" 'exit 0'; done
+for program in cmake ninja faketime; do stand_in "$program" 'exit 0'; done
 
 stand_in c++ 'exit 0'
 setup
