@@ -17,6 +17,18 @@ void close(std::vector<Bucket>& buckets, Bucket& open, int group_size) {
 
 }  // namespace
 
+std::vector<std::vector<std::size_t>> counts_of(
+    const std::vector<std::vector<Parameter*>>& layers) {
+  std::vector<std::vector<std::size_t>> counts;
+  for (const auto& layer : layers) {
+    auto& row = counts.emplace_back();
+    for (const Parameter* parameter : layer) {
+      row.push_back(parameter->value.count());
+    }
+  }
+  return counts;
+}
+
 std::vector<Bucket> cut_buckets(const std::vector<std::vector<std::size_t>>& tensor_counts,
                                 Bytes limit, std::size_t element_size, int group_size) {
   const std::size_t most = static_cast<std::size_t>(limit.count) / element_size;

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "models/parameter.hpp"
 #include "runtime/units.hpp"
 
 namespace ringside {
@@ -23,6 +24,9 @@ struct Bucket {
   std::size_t padded = 0;              // a multiple of the group's size
   std::string label{};                 // "grad.bucket.0"
 };
+
+// Elements of each tensor, by layer.
+std::vector<std::vector<std::size_t>> counts_of(const std::vector<std::vector<Parameter*>>& layers);
 
 // `tensor_counts`: elements of each tensor, by layer in forward order.
 std::vector<Bucket> cut_buckets(const std::vector<std::vector<std::size_t>>& tensor_counts,

@@ -12,18 +12,6 @@ namespace ringside {
 
 namespace {
 
-std::vector<std::vector<std::size_t>> counts_of(
-    const std::vector<std::vector<Parameter*>>& layers) {
-  std::vector<std::vector<std::size_t>> counts;
-  for (const auto& layer : layers) {
-    auto& row = counts.emplace_back();
-    for (const Parameter* parameter : layer) {
-      row.push_back(parameter->value.count());
-    }
-  }
-  return counts;
-}
-
 std::size_t element_size(const std::vector<std::vector<Parameter*>>& layers) {
   return size_of(layers.front().front()->value.dtype());
 }

@@ -58,14 +58,7 @@ class ShardsInTurn {
  public:
   ShardsInTurn(const TrainingPlan& plan, const ShardsPlan& shards, Mlp& model)
       : plan_(plan), shards_(shards), model_(model), layers_(model.layers()) {
-    std::vector<std::vector<std::size_t>> counts;
-    for (const auto& layer : layers_) {
-      auto& row = counts.emplace_back();
-      for (const Parameter* p : layer) {
-        row.push_back(p->value.count());
-      }
-    }
-    buckets_ = cut_buckets(counts, shards.bucket, sizeof(T), shards.shards);
+    buckets_ = cut_buckets(counts_of(layers_), shards.bucket, sizeof(T), shards.shards);
   }
 
   StepSum operator()(int step) {

@@ -1,7 +1,6 @@
 // Exposed communication: the modelled time between the end of backward and the last gradient.
 #include <algorithm>
 
-#include "parallel/buckets.hpp"
 #include "scenarios/checks.hpp"
 #include "scenarios/scenario_file.hpp"
 
@@ -20,8 +19,7 @@ struct Exposure {
 Time ring_time(const Settings& s) {
   const MlpConfig model = plan_of(s, "").model;
   Time total{0};
-  for (const auto& b :
-       cut_buckets(mlp_tensor_counts(model), s.dp.bucket, size_of(model.dtype), s.ranks)) {
+  for (const auto& b : buckets_of(s)) {
     const auto chunk = static_cast<std::int64_t>(b.padded * size_of(model.dtype)) / s.ranks;
     total +=
         2 * (s.ranks - 1) * (s.links.nvlink.latency + time_for(chunk, s.links.nvlink.bandwidth));

@@ -3,7 +3,6 @@
 // The formulas know the shapes from the settings alone, and nothing of the run.
 #include "collectives/all_reduce.hpp"
 #include "collectives/broadcast.hpp"
-#include "parallel/buckets.hpp"
 #include "scenarios/checks.hpp"
 #include "scenarios/scenario_file.hpp"
 
@@ -65,8 +64,7 @@ bool is_gradient(std::string_view label) {
 Figures gradient_formula(const Settings& s, int rank) {
   const MlpConfig model = plan_of(s, "").model;
   Figures figures;
-  for (const auto& b :
-       cut_buckets(mlp_tensor_counts(model), s.dp.bucket, size_of(model.dtype), s.ranks)) {
+  for (const auto& b : buckets_of(s)) {
     figures += all_reduce_elements(s.collectives.all_reduce, s.ranks, b.padded, rank);
   }
   const int reductions = s.dp.sync_every_microbatch ? s.parallel.microbatches : 1;
@@ -74,12 +72,10 @@ Figures gradient_formula(const Settings& s, int rank) {
 }
 
 Figures weight_formula(const Settings& s, int rank) {
-  const MlpConfig model = plan_of(s, "").model;
+  const auto element = size_of(parse_dtype(s.model.dtype));
   std::int64_t bytes = 0;
-  for (const auto& layer : mlp_tensor_counts(model)) {
-    for (const std::size_t count : layer) {
-      bytes += static_cast<std::int64_t>(count * size_of(model.dtype));
-    }
+  for (const Bucket& bucket : buckets_of(s)) {
+    bytes += static_cast<std::int64_t>(bucket.count * element);
   }
   return rank == 0 ? Figures{bytes * (s.ranks - 1), 0} : Figures{0, bytes};
 }

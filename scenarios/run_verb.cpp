@@ -6,7 +6,6 @@
 #include <iostream>
 
 #include "models/text.hpp"
-#include "parallel/buckets.hpp"
 #include "runtime/errors.hpp"
 #include "scenarios/checks.hpp"
 #include "scenarios/exit_codes.hpp"
@@ -27,10 +26,8 @@ struct Shape {
 };
 
 Shape shape_of(const Settings& s) {
-  const MlpConfig model = plan_of(s, "").model;
-  const auto counts = mlp_tensor_counts(model);
   Shape shape;
-  for (const auto& bucket : cut_buckets(counts, s.dp.bucket, size_of(model.dtype), s.ranks)) {
+  for (const auto& bucket : buckets_of(s)) {
     shape.parameters += bucket.count;
     ++shape.buckets;
   }

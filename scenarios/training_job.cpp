@@ -107,6 +107,11 @@ TrainingPlan plan_of(const Settings& s, std::string_view text, double loss_divis
           .loss_divisor = loss_divisor};
 }
 
+std::vector<Bucket> buckets_of(const Settings& s) {
+  const MlpConfig model = plan_of(s, "").model;
+  return cut_buckets(mlp_tensor_counts(model), s.dp.bucket, size_of(model.dtype), s.ranks);
+}
+
 TrainingOutcome run_training(const TrainingRequest& request, std::string_view text,
                              const Reference& reference) {
   const TrainingPlan plan = plan_of(request.settings, text, request.loss_divisor);

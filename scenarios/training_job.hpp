@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/training.hpp"
+#include "parallel/buckets.hpp"
 #include "parallel/deviation.hpp"
 #include "parallel/fault.hpp"
 #include "runtime/launch.hpp"
@@ -46,6 +47,9 @@ struct TrainingRequest {
 
 // The plan of a scenario. `text` outlives it.
 TrainingPlan plan_of(const Settings& settings, std::string_view text, double loss_divisor = 1);
+
+// The bucket layout of a scenario, from its settings alone.
+std::vector<Bucket> buckets_of(const Settings& settings);
 
 // Throws what a failed rank stands for (JobResult::raise).
 TrainingOutcome run_training(const TrainingRequest& request, std::string_view text,
