@@ -27,7 +27,7 @@ class Waiter {
   template <class Done>
   void until(Done&& done, const WaitRecord& what) {
     for (int turn = 0; !done(); ++turn) {
-      next_turn(turn, what, done);
+      next_turn(turn, what, std::ref(done));  // a reference: nothing is allocated
     }
   }
 

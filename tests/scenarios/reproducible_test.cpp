@@ -58,7 +58,7 @@ class Reproducible : public ShapedTest {};
 TEST_P(Reproducible, RandomSleepsChangeNoLine) {
   const auto quiet = log_of(GetParam(), 0);
   EXPECT_NE(quiet.find("\"op\":\"all_reduce\""), std::string::npos);
-  for (const std::uint64_t seed : {1, 2, 3}) {
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
     EXPECT_TRUE(log_of(GetParam(), seed) == quiet) << "with the delays of seed " << seed;
   }
 }
