@@ -13,6 +13,7 @@
 
 #include "runtime/trace_lanes.hpp"
 #include "tests/runtime/ring_traffic.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace ringside {
 namespace {
@@ -34,7 +35,8 @@ using Thread = std::pair<int, int>;  // pid, tid
 class Trace : public testing::Test {
  protected:
   void write(const std::vector<RankReport>& ranks) {
-    const auto path = testing::TempDir() + "trace.json";
+    const TemporaryFolder folder;
+    const auto path = folder / "trace.json";
     write_trace(path, ranks);
     document = json::parse(std::ifstream(path));
     for (const auto& event : document["traceEvents"]) {

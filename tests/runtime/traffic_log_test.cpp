@@ -10,6 +10,7 @@
 #include "runtime/errors.hpp"
 #include "runtime/traffic_line.hpp"
 #include "tests/runtime/ring_traffic.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace ringside {
 namespace {
@@ -39,9 +40,8 @@ class TrafficLog : public testing::Test {
     return "";
   }
 
-  std::filesystem::path path = testing::TempDir() + "traffic_" +
-                               testing::UnitTest::GetInstance()->current_test_info()->name() +
-                               ".jsonl";
+  TemporaryFolder folder;
+  std::filesystem::path path = folder / "traffic.jsonl";
 };
 
 TEST_F(TrafficLog, HasExactlyTheKeysInTheirOrder) {
@@ -206,10 +206,10 @@ TEST_F(TrafficLog, PassesOverKeysItDoesNotKnow) {
 }
 
 TEST_F(TrafficLog, SaysWhatCannotBeReadOrWritten) {
-  path = testing::TempDir() + "no such folder/traffic.jsonl";
+  path = folder / "no such folder/traffic.jsonl";
   EXPECT_EQ(refusal(), "cannot read " + path.string() + ": No such file or directory");
   EXPECT_THROW(write_traffic_log(path, {}), BadUse);
-  path = testing::TempDir();
+  path = folder.path();
   EXPECT_EQ(refusal(), "cannot read " + path.string() + ": Is a directory");
   path = "/dev/full";
   if (std::filesystem::exists(path)) {

@@ -11,6 +11,7 @@
 #include "runtime/traffic_log.hpp"
 #include "scenarios/traffic_matrix.hpp"
 #include "tests/runtime/ring_traffic.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace ringside {
 namespace {
@@ -70,8 +71,8 @@ class LogVerb : public testing::Test {
     return text;
   }
 
-  std::string run = testing::TempDir() + "run of " +
-                    testing::UnitTest::GetInstance()->current_test_info()->name();
+  TemporaryFolder folder;
+  std::string run = (folder / "run").string();
 };
 
 TEST_F(LogVerb, SumsEqualTheMessages) {

@@ -13,41 +13,14 @@
 #include <string>
 #include <string_view>
 
+#include "tests/support/temporary_folder.hpp"
+
 namespace ringside {
 
 inline std::string content(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
-
-// A new folder that others may look into, removed with all that is in it.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "ringside_test_XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) {
-      throw std::filesystem::filesystem_error("mkdtemp", name,
-                                              std::error_code(errno, std::generic_category()));
-    }
-    path_ = name;
-    std::filesystem::permissions(path_, std::filesystem::perms(0755));
-  }
-
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  ~TemporaryFolder() {
-    std::error_code left;
-    std::filesystem::remove_all(path_, left);
-  }
-
-  const std::filesystem::path& path() const { return path_; }
-
-  std::filesystem::path operator/(const std::filesystem::path& name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
 
 struct Ended {
   int exit_code = -1;  // 128 + N after signal N
