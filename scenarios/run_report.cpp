@@ -120,8 +120,10 @@ nlohmann::json memory_json(const JobResult& job) {
     const Ledger& ledger = job.ranks[r].report.memory;
     nlohmann::json row{{"rank", r}, {"peak_bytes", ledger.total_peak}};
     for (std::size_t c = 0; c < category_count; ++c) {
-      row["categories"][std::string(name_of(static_cast<Category>(c)))] = {
-          {"current_bytes", ledger.current[c]}, {"peak_bytes", ledger.peak[c]}};
+      std::string key(name_of(static_cast<Category>(c)));
+      std::replace(key.begin(), key.end(), ' ', '_');
+      row["categories"][key] = {{"current_bytes", ledger.current[c]},
+                                {"peak_bytes", ledger.peak[c]}};
     }
     ranks.push_back(row);
   }

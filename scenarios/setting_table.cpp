@@ -21,14 +21,17 @@ SettingKey key(std::string name, std::string meaning, SettingType<T> type, Path.
           [=](const Settings& settings) { return type.print((settings.*....*path)); }};
 }
 
-std::vector<std::string> algorithms_of(std::string_view operation) {
+// Any row of the operation's table; the type's text names the table, which grows by itself.
+SettingType<std::string> algorithm_of(const std::string& operation) {
   std::vector<std::string> names;
   for (const auto& row : operation_rows()) {
     if (row.operation == operation) {
       names.emplace_back(row.algorithm);
     }
   }
-  return names;
+  auto type = one_of(std::move(names));
+  type.text = "an algorithm of collectives/" + operation + ".cpp";
+  return type;
 }
 
 std::vector<std::string> all_checks() {
@@ -106,18 +109,18 @@ Rows parallel() {
 
 Rows collectives() {
   return {
-      key("collectives.all_reduce", "algorithm of all-reduce", one_of(algorithms_of("all_reduce")),
+      key("collectives.all_reduce", "algorithm of all-reduce", algorithm_of("all_reduce"),
           &Settings::collectives, &CollectivesSettings::all_reduce),
       key("collectives.reduce_scatter", "algorithm of reduce-scatter",
-          one_of(algorithms_of("reduce_scatter")), &Settings::collectives,
+          algorithm_of("reduce_scatter"), &Settings::collectives,
           &CollectivesSettings::reduce_scatter),
-      key("collectives.all_gather", "algorithm of all-gather", one_of(algorithms_of("all_gather")),
+      key("collectives.all_gather", "algorithm of all-gather", algorithm_of("all_gather"),
           &Settings::collectives, &CollectivesSettings::all_gather),
-      key("collectives.all_to_all", "algorithm of all-to-all", one_of(algorithms_of("all_to_all")),
+      key("collectives.all_to_all", "algorithm of all-to-all", algorithm_of("all_to_all"),
           &Settings::collectives, &CollectivesSettings::all_to_all),
-      key("collectives.broadcast", "algorithm of broadcast", one_of(algorithms_of("broadcast")),
+      key("collectives.broadcast", "algorithm of broadcast", algorithm_of("broadcast"),
           &Settings::collectives, &CollectivesSettings::broadcast),
-      key("collectives.barrier", "algorithm of barrier", one_of(algorithms_of("barrier")),
+      key("collectives.barrier", "algorithm of barrier", algorithm_of("barrier"),
           &Settings::collectives, &CollectivesSettings::barrier),
   };
 }
