@@ -7,6 +7,7 @@
 
 #include "models/text.hpp"
 #include "runtime/errors.hpp"
+#include "runtime/process.hpp"
 #include "scenarios/checks.hpp"
 #include "scenarios/exit_codes.hpp"
 #include "scenarios/run_folder.hpp"
@@ -84,6 +85,22 @@ Checks run_checks(const CheckContext& context) {
   return all;
 }
 
+// The reference keeps every gradient and parameter of every step, in f64.
+void check_reference_fits(const Settings& s) {
+  const auto needed =
+      static_cast<double>(shape_of(s).parameters) * s.train.steps * 2 * sizeof(double);
+  const auto memory = machine_memory();
+  if (memory && needed > static_cast<double>(memory->available)) {
+    throw BadUse(
+        fmt::format("train.steps = {}: one process must keep {:.1f} GB to compare every step with, "
+                    "and {:.1f} GB "
+                    "of memory are available; take at most {} steps of this model",
+                    s.train.steps, needed / 1e9, static_cast<double>(memory->available) / 1e9,
+                    static_cast<std::int64_t>(static_cast<double>(memory->available) / needed *
+                                              s.train.steps)));
+  }
+}
+
 RunReport run_scenario(const RunRequest& request, const std::filesystem::path& folder,
                        Progress& progress) {
   const Settings& s = request.settings;
@@ -127,6 +144,7 @@ RunReport expected_failure(const RunRequest& request, const std::filesystem::pat
 }  // namespace
 
 int run_verb(const RunRequest& request) {
+  check_reference_fits(request.settings);
   const auto folder = make_run_folder(request.out, request.settings.name);
   Progress progress(std::cerr, stderr_rewrites_lines());
   RunReport report;

@@ -93,6 +93,13 @@ std::string scenario_of(const testing::TestParamInfo<Expected>& info) {
 
 INSTANTIATE_TEST_SUITE_P(RunVerb, EveryScenario, testing::ValuesIn(scenarios), scenario_of);
 
+TEST(RunVerb, RefusesMoreStepsThanTheReferenceHasMemoryFor) {
+  const auto ended = run_program("run dp/ring --set train.steps=1000000");
+  EXPECT_EQ(ended.exit_code, 2);
+  EXPECT_NE(ended.err.find("train.steps = 1000000"), std::string::npos) << ended.err;
+  EXPECT_NE(ended.err.find("at most"), std::string::npos) << ended.err;
+}
+
 TEST(RunVerb, NoScenarioIsWithoutATest) {
   std::set<std::string> tested;
   for (const auto& expected : scenarios) {
