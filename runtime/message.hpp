@@ -20,7 +20,7 @@ struct Text {
   Text() = default;
 
   Text(std::string_view text) {  // NOLINT(google-explicit-constructor): a text is a text
-    std::memcpy(chars, text.data(), text.size() < N ? text.size() : N - 1);
+    text.copy(chars, N - 1);
   }
 
   operator std::string_view() const { return {chars, std::strlen(chars)}; }  // NOLINT

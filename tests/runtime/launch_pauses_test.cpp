@@ -5,7 +5,9 @@
 
 #include <atomic>
 #include <csignal>
+#include <fstream>
 #include <random>
+#include <string>
 
 #include "runtime/comm.hpp"
 #include "runtime/launch.hpp"
@@ -154,6 +156,15 @@ TEST(Silence, OfARankIsNoticedByTheLauncher) {
   EXPECT_EQ(result.ranks[1].ending, Ending::stopped);
 }
 
+// "12 (name) S …": asleep, as a rank is that has parked; not one that yields.
+bool is_asleep(pid_t pid) {
+  std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+  std::string line;
+  std::getline(stat, line);
+  const auto end_of_name = line.rfind(") ");
+  return end_of_name != std::string::npos && line[end_of_name + 2] == 'S';
+}
+
 // Nobody waits for this rank, and its own limit cannot fire.
 TEST(Silence, OfARankThatIsStoppedInItsWaitIsNoticedByTheLauncher) {
   const auto result = run_job(2, with_limit(300ms), [](Rank& rank) -> std::string {
@@ -162,7 +173,9 @@ TEST(Silence, OfARankThatIsStoppedInItsWaitIsNoticedByTheLauncher) {
       receive<std::int32_t>(rank, 1);
     } else {
       const auto pid = receive<std::int32_t>(rank, 0);
-      sleep_for(100ms);
+      while (!is_asleep(pid)) {
+        sleep_for(1ms);
+      }
       kill(pid, SIGSTOP);
     }
     return {};
