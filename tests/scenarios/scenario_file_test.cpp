@@ -154,7 +154,7 @@ std::string random_word(const SettingKey& key, std::mt19937& random) {
 
 TEST(ScenarioFile, ResolvedSettingsLoadBackEqual) {
   std::mt19937 random(11);
-  for (int trial = 0; trial < 300; ++trial) {
+  for (int trial = 0; trial < 100; ++trial) {
     Settings settings;
     for (const auto& key : setting_keys()) {
       if (const auto word = random_word(key, random); !word.empty() && random() % 4 != 0) {
