@@ -12,8 +12,9 @@ namespace ringside {
 
 namespace {
 
-constexpr std::chrono::milliseconds slice(200);  // between two looks at limits
-constexpr int many_ranks = 64;                   // beyond it long yielding only feeds the scheduler
+constexpr std::chrono::milliseconds longest_yielding(5);  // on a crowded machine a yield is long
+constexpr std::chrono::milliseconds slice(200);           // between two looks at limits
+constexpr int many_ranks = 64;  // beyond it long yielding only feeds the scheduler
 
 }  // namespace
 
@@ -28,6 +29,7 @@ Waiter::Waiter(SharedJob& job, int rank, std::chrono::nanoseconds limit)
 void Waiter::next_turn(int turn, const WaitRecord& what, const std::function<bool()>& done) {
   if (turn == 0) {
     waited_ = std::chrono::nanoseconds(0);
+    began_ = std::chrono::steady_clock::now();
   }
   if (job_.job().aborted.load(std::memory_order_relaxed)) {
     throw JobAborted("stopped in " + text_of(what) + ": another rank had failed");
@@ -41,7 +43,7 @@ void Waiter::next_turn(int turn, const WaitRecord& what, const std::function<boo
   if (turn < spins_) {
     return;
   }
-  if (turn < spins_ + yields_) {
+  if (turn < spins_ + yields_ && std::chrono::steady_clock::now() - began_ < longest_yielding) {
     sched_yield();
     return;
   }

@@ -46,6 +46,7 @@ class Waiter {
   int spins_;
   int yields_;
   std::chrono::nanoseconds waited_{0};
+  std::chrono::steady_clock::time_point began_{};  // of this wait
 };
 
 }  // namespace ringside
