@@ -54,24 +54,31 @@ void train(const TrainingPlan& plan, const std::vector<Parameter*>& parameters,
   }
 }
 
-std::vector<StepRecord> train_alone(const TrainingPlan& plan) {
+std::vector<StepRecord> train_in_one_process(
+    const TrainingPlan& plan,
+    const std::function<std::function<StepSum(int step)>(Mlp& model)>& gradient_of) {
   DeviceMemory memory(memory_estimate(plan, plan.batch));
   ComputeClock clock;
   const auto model = make_mlp({memory, clock}, plan.model, plan.data.seed);
   const auto parameters = flatten(model->layers());
   const auto optimizer = make_optimizer(plan.optimizer, memory, parameters);
   std::vector<StepRecord> records;
-  const auto gradient = [&](int step) {
-    for (const Parameter* p : parameters) {
-      with_elements(p->grad, [](auto g) { std::fill(g.begin(), g.end(), 0); });
-    }
-    const Batch batch = make_batch(plan.data, static_cast<std::uint64_t>(step), 0, plan.batch);
-    const double loss = model->forward_backward(batch, [](std::size_t) {});
-    return StepSum{loss, batch.tokens()};
-  };
-  train(plan, parameters, *optimizer, gradient,
+  train(plan, parameters, *optimizer, gradient_of(*model),
         [&](int, StepRecord record) { records.push_back(std::move(record)); });
   return records;
+}
+
+std::vector<StepRecord> train_alone(const TrainingPlan& plan) {
+  return train_in_one_process(plan, [&](Mlp& model) {
+    return [&](int step) {
+      for (const Parameter* p : flatten(model.layers())) {
+        with_elements(p->grad, [](auto g) { std::fill(g.begin(), g.end(), 0); });
+      }
+      const Batch batch = make_batch(plan.data, static_cast<std::uint64_t>(step), 0, plan.batch);
+      const double loss = model.forward_backward(batch, [](std::size_t) {});
+      return StepSum{loss, batch.tokens()};
+    };
+  });
 }
 
 std::size_t memory_estimate(const TrainingPlan& plan, std::uint64_t samples_at_once) {

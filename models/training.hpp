@@ -46,6 +46,12 @@ void train(const TrainingPlan& plan, const std::vector<Parameter*>& parameters,
            Optimizer& optimizer, const std::function<StepSum(int step)>& gradient,
            const std::function<void(int step, StepRecord)>& on_step);
 
+// The same in one process of its own: model, optimizer and memory are made here, and gradient_of
+// says where the gradient of that model comes from.
+std::vector<StepRecord> train_in_one_process(
+    const TrainingPlan& plan,
+    const std::function<std::function<StepSum(int step)>(Mlp& model)>& gradient_of);
+
 // One process, the whole batch at once.
 std::vector<StepRecord> train_alone(const TrainingPlan& plan);
 

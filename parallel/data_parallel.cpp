@@ -95,8 +95,7 @@ void DataParallel::launch(std::size_t bucket) {
     return;
   }
   const Tensor& gradients = storage_[bucket];
-  if (bucket == 0 && options_.fault == Fault::contribution_lost &&
-      group_.rank() == group_.size() - 1) {
+  if (bucket == 0 && options_.fault == Fault::contribution_lost && group_.rank() == 0) {
     gradients.dtype() == DType::f32 ? forget_largest(gradients.as<float>())
                                     : forget_largest(gradients.as<double>());
   }

@@ -102,19 +102,12 @@ class ShardsInTurn {
 }  // namespace
 
 std::vector<StepRecord> train_shards_in_turn(const TrainingPlan& plan, const ShardsPlan& shards) {
-  DeviceMemory memory(memory_estimate(plan, plan.batch));
-  ComputeClock clock;
-  const auto model = make_mlp({memory, clock}, plan.model, plan.data.seed);
-  const auto parameters = flatten(model->layers());
-  const auto optimizer = make_optimizer(plan.optimizer, memory, parameters);
-  std::vector<StepRecord> records;
-  const auto keep = [&](int, StepRecord record) { records.push_back(std::move(record)); };
-  if (plan.model.dtype == DType::f64) {
-    train(plan, parameters, *optimizer, ShardsInTurn<double>(plan, shards, *model), keep);
-  } else {
-    train(plan, parameters, *optimizer, ShardsInTurn<float>(plan, shards, *model), keep);
-  }
-  return records;
+  return train_in_one_process(plan, [&](Mlp& model) -> std::function<StepSum(int)> {
+    if (plan.model.dtype == DType::f64) {
+      return ShardsInTurn<double>(plan, shards, model);
+    }
+    return ShardsInTurn<float>(plan, shards, model);
+  });
 }
 
 }  // namespace ringside

@@ -27,6 +27,13 @@ std::optional<std::string> SilenceWatch::look_at(int rank,
     seen = {.activity = activity, .heard = false};
     return std::nullopt;
   }
+  // One that has finished waits for its peers across nodes: they are looked at.
+  if (state.finished.load(std::memory_order_relaxed) &&
+      job_.job().finished_ranks.load(std::memory_order_relaxed) <
+          static_cast<unsigned>(job_.ranks())) {
+    seen = {.activity = activity, .heard = false};
+    return std::nullopt;
+  }
   const auto passed = std::min<std::chrono::nanoseconds>(since_last_look, 2 * slice);
   const auto wait = state.waiting.read();
   const bool waits = wait && !std::string_view(wait->kind).empty();

@@ -1,4 +1,5 @@
-// Exposed communication: the modelled time between the end of backward and the last gradient.
+// Exposed communication: the modelled time from the end of the last rank's backward to the last
+// gradient. What a rank waits for a slower one is not communication.
 #include <algorithm>
 
 #include "scenarios/checks.hpp"
@@ -29,11 +30,15 @@ Time ring_time(const Settings& s) {
 
 Exposure measure(const Settings& s, const TrainingOutcome& outcome) {
   Exposure longest{.communication = ring_time(s)};
+  Time backward_end{0};
+  Time gradients_ready{0};
   for (const auto& rank : outcome.ranks) {
     const StepOutcome& last = rank.back();
     longest.backward = std::max(longest.backward, last.backward_end - last.start);
-    longest.exposed = std::max(longest.exposed, last.gradients_ready - last.backward_end);
+    backward_end = std::max(backward_end, last.backward_end);
+    gradients_ready = std::max(gradients_ready, last.gradients_ready);
   }
+  longest.exposed = gradients_ready - backward_end;
   return longest;
 }
 

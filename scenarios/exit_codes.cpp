@@ -20,7 +20,7 @@ Failure failure_of(const std::exception_ptr& error) {
   } catch (const OutOfDeviceMemory& e) {
     return {exit_out_of_memory, "oom", e.what()};
   } catch (const std::bad_alloc&) {
-    return {exit_peer_lost, "lost",
+    return {exit_bad_use, "refused",
             "this machine has no more memory: use a smaller model or batch"};
   } catch (const std::exception& e) {
     return {exit_peer_lost, "lost", e.what()};

@@ -43,16 +43,26 @@ bool make(const fs::path& folder) {
   return made;
 }
 
+FolderLock lock(const fs::path& folder) {
+  try {
+    if (auto taken = FolderLock::take(folder)) {
+      return std::move(*taken);
+    }
+  } catch (const std::system_error& error) {
+    refuse(folder, error.code());
+  }
+  refuse(folder, "another run is writing it");
+}
+
 // An earlier run's files are replaced; anything else there is somebody's.
-fs::path reuse(const fs::path& folder) {
+RunFolder reuse(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder.parent_path(), error);
   if (error) {
     refuse(folder, error);
   }
-  if (make(folder)) {
-    return folder;
-  }
+  make(folder);
+  RunFolder locked{folder, lock(folder)};
   fs::directory_iterator entries(folder, error);
   if (error) {
     refuse(folder, error);
@@ -69,12 +79,12 @@ fs::path reuse(const fs::path& folder) {
       refuse(folder, error);
     }
   }
-  return folder;
+  return locked;
 }
 
 }  // namespace
 
-fs::path make_run_folder(const std::optional<fs::path>& out, const std::string& scenario) {
+RunFolder make_run_folder(const std::optional<fs::path>& out, const std::string& scenario) {
   if (out) {
     return reuse(fs::absolute(*out));
   }
@@ -86,7 +96,7 @@ fs::path make_run_folder(const std::optional<fs::path>& out, const std::string& 
     const fs::path folder = runs / (name + "-" + std::to_string(number));
     std::error_code ignored;
     if (!fs::exists(folder, ignored) && make(folder)) {
-      return folder;
+      return {folder, lock(folder)};
     }
   }
   refuse(runs, "it holds " + std::to_string(most_runs) + " runs of this scenario");

@@ -7,15 +7,22 @@
 #include <string>
 
 #include "runtime/launch.hpp"
+#include "scenarios/folder_lock.hpp"
 #include "scenarios/settings.hpp"
 
 namespace ringside {
 
+struct RunFolder {
+  std::filesystem::path path;
+  FolderLock lock;  // while the run writes
+};
+
 // Makes the folder, readable by its owner alone. Without `out`: a new one,
 // runs/<scenario>-<number>. Throws BadUse with the path, the reason and, where it is a matter of
-// permission, the owner; a folder that holds other files is refused.
-std::filesystem::path make_run_folder(const std::optional<std::filesystem::path>& out,
-                                      const std::string& scenario);
+// permission, the owner; a folder that holds other files, or that another run is
+// writing, is refused. The files of an earlier run are replaced.
+RunFolder make_run_folder(const std::optional<std::filesystem::path>& out,
+                          const std::string& scenario);
 
 // What is about to run: scenario.toml is there however the run ends.
 void write_scenario(const std::filesystem::path& folder, const Settings& settings);

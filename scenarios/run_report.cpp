@@ -24,6 +24,20 @@ std::string verdict_of(const Check& check) {
                                                          : "pass";
 }
 
+// All of a few; the first and the last of many.
+std::string losses_text(const std::vector<double>& losses) {
+  constexpr std::size_t shown = 5;  // at either end
+  std::string text;
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    if (losses.size() > 2 * shown && i == shown) {
+      text += " …";
+      i = losses.size() - shown;
+    }
+    text += fmt::format(" {:.6f}", losses[i]);
+  }
+  return text;
+}
+
 std::string checks_text(const Checks& checks) {
   std::string text =
       fmt::format("  {:44} {:>16}   {:24} {}\n", "check", "measured", "gate", "verdict");
@@ -151,9 +165,7 @@ nlohmann::json checks_json(const Checks& checks) {
 std::string report_text(const RunReport& report) {
   std::string text = fmt::format("{}\n{}\n\n", report.headline, report.settings.lesson.en);
   text += fmt::format("  sample 0 of step 0, on rank 0: {}\n  loss:", report.first_sample);
-  for (const double loss : report.losses) {
-    text += fmt::format(" {:.6f}", loss);
-  }
+  text += losses_text(report.losses);
   text += "\n\n" + checks_text(report.checks) + "\n";
   if (!report.traffic.empty()) {
     text += traffic_text(report.traffic) + "\n";

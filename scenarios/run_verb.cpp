@@ -145,7 +145,8 @@ RunReport expected_failure(const RunRequest& request, const std::filesystem::pat
 
 int run_verb(const RunRequest& request) {
   check_reference_fits(request.settings);
-  const auto folder = make_run_folder(request.out, request.settings.name);
+  const RunFolder locked = make_run_folder(request.out, request.settings.name);
+  const std::filesystem::path& folder = locked.path;
   Progress progress(std::cerr, stderr_rewrites_lines());
   RunReport report;
   try {

@@ -104,7 +104,22 @@ std::string_view line_of(std::string_view text, std::size_t number) {
 
 }  // namespace
 
+// The parser goes as deep as a dotted key has parts; no line that a person writes is so long.
+void check_line_lengths(std::string_view toml, const std::string& shown) {
+  constexpr std::size_t longest = 10'000;
+  std::size_t number = 1;
+  for (std::size_t first = 0; first < toml.size(); ++number) {
+    const std::size_t end = std::min(toml.find('\n', first), toml.size());
+    if (end - first > longest) {
+      throw BadUse(fmt::format("{}:{}: a line of {} bytes; at most {} are read", shown, number,
+                               end - first, longest));
+    }
+    first = end + 1;
+  }
+}
+
 Settings parse_scenario(std::string_view toml, const std::string& shown) {
+  check_line_lengths(toml, shown);
   Settings settings;
   try {
     read_table(settings, toml::parse(toml), "", shown);

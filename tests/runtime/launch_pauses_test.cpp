@@ -165,6 +165,20 @@ bool is_asleep(pid_t pid) {
   return end_of_name != std::string::npos && line[end_of_name + 2] == 'S';
 }
 
+// Two nodes: a rank that has finished keeps its sockets open until the others have.
+TEST(Silence, IsNotOfARankThatHasFinishedBeforeItsPeers) {
+  JobOptions options = with_limit(100ms);
+  options.cluster.gpus_per_node = 1;
+  const auto result = run_job(2, options, [](Rank& rank) -> std::string {
+    for (int block = 0; rank.id() == 1 && block < 160; ++block) {
+      rank.clock().charge_flops(1'000, "block");
+      sleep_for(5ms);
+    }
+    return {};
+  });
+  EXPECT_TRUE(result.ok()) << result.describe();
+}
+
 // Nobody waits for this rank, and its own limit cannot fire.
 TEST(Silence, OfARankThatIsStoppedInItsWaitIsNoticedByTheLauncher) {
   const auto result = run_job(2, with_limit(300ms), [](Rank& rank) -> std::string {

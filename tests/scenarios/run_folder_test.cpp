@@ -4,6 +4,7 @@
 #include <set>
 
 #include "scenarios/exit_codes.hpp"
+#include "scenarios/folder_lock.hpp"
 #include "tests/scenarios/refusal.hpp"
 #include "tests/scenarios/traffic_lines.hpp"
 #include "tests/support/program.hpp"
@@ -23,6 +24,20 @@ Names names_in(const fs::path& folder) {
     names.insert(entry.path().filename().string());
   }
   return names;
+}
+
+TEST(RunFolder, IsRefusedWhileAnotherRunWritesIt) {
+  const TemporaryFolder folder;
+  fs::create_directory(folder / "run");
+  {
+    const auto held = FolderLock::take(folder / "run");
+    ASSERT_TRUE(held);
+    const auto ended = run_program(ring + " --out run", "", folder.path());
+    EXPECT_EQ(ended.exit_code, exit_bad_use);
+    EXPECT_TRUE(has(ended.err, "another run is writing it")) << ended.err;
+    EXPECT_EQ(names_in(folder / "run"), Names{});
+  }
+  EXPECT_EQ(run_program(ring + " --out run", "", folder.path()).exit_code, exit_ok);
 }
 
 TEST(RunFolder, HoldsWhatStdoutSaid) {

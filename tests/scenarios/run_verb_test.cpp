@@ -186,6 +186,28 @@ TEST(RunVerb, Large256RanksOfASmallModel) {
   EXPECT_EQ(document["memory"].size(), 256U);
 }
 
+TEST(RunVerb, ControlsAreCaughtWhereSomeRanksHaveNoSamples) {
+  const auto document = passed(run_program(acceptance + " --ranks 8 --set train.batch=3"));
+  EXPECT_EQ(controls_with(document, "pass"), controls);
+}
+
+TEST(RunVerb, WhatARankWaitsForASlowerOneIsNotExposedCommunication) {
+  const auto document = passed(
+      run_program("run dp/ring --json --ranks 3 --set train.batch=8 --set train.steps=2 --set "
+                  "'checks.run=[\"exposed\"]' --set checks.peer="));
+  EXPECT_EQ(check(document, "exposed.some_is_hidden")["verdict"], "pass");
+}
+
+TEST(RunVerb, TheOrderOfAdditionsIsNotClaimedWhereEveryMicrobatchIsReduced) {
+  const std::string shards = acceptance +
+                             " --ranks 2 --set parallel.microbatches=2"
+                             " --set 'checks.run=[\"shards\"]'";
+  const auto once = passed(run_program(shards));
+  EXPECT_EQ(check(once, "shards_in_order.bits")["verdict"], "pass");
+  const auto each = passed(run_program(shards + " --set dp.sync_every_microbatch=true"));
+  EXPECT_EQ(check(each, "shards_in_order.bits")["verdict"], "not_applicable");
+}
+
 TEST(RunVerb, OutOfMemoryIsAnAnswerOfItsOwn) {
   const std::string small = "run dp/ring --json --out run --set cluster.capacity='1 KiB'";
   const TemporaryFolder folder;

@@ -166,6 +166,15 @@ TEST(ScenarioFile, ResolvedSettingsLoadBackEqual) {
   }
 }
 
+TEST(ScenarioFile, RefusesALineThatNoPersonWrites) {
+  std::string deep;
+  for (int level = 0; level < 50'000; ++level) {
+    deep += "a.";
+  }
+  const auto text = refusal_of([&] { parse_scenario("\n" + deep + "b = 1\n", "deep.toml"); });
+  EXPECT_TRUE(has(text, "deep.toml:2: a line of 100005 bytes")) << text;
+}
+
 TEST(ScenarioFile, TakesATextFromItsOwnFolder) {
   const auto folder = std::filesystem::temp_directory_path() /
                       ("ringside_scenario_file_" + std::to_string(getpid()));
