@@ -3,8 +3,8 @@
 //
 // Protocol: the sleeper reads `rings`, looks, says that it sleeps, looks again, parks while `rings`
 // is unchanged. The waker publishes, adds one to `rings`, and wakes if somebody sleeps.
-// std::atomic::wait does not work across processes, hence the futex (futex_bell.cpp); where there is
-// none, semaphore_bell.hpp has the same interface on Boost.Interprocess.
+// std::atomic::wait does not work across processes, hence the futex (futex_bell.cpp); where there
+// is none, semaphore_bell.hpp has the same interface on Boost.Interprocess.
 #pragma once
 
 #include <atomic>
