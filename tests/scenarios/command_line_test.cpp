@@ -167,8 +167,7 @@ TEST(ExitCodes, EveryErrorHasItsCodeAndVerdict) {
   is(failure<OutOfDeviceMemory>("why"), 5, "oom");
   is(failure<std::logic_error>("why"), 3, "lost");
   EXPECT_EQ(failure_of(std::make_exception_ptr(7)).exit_code, 3);
-  const Failure no_memory =
-      failure_of(std::make_exception_ptr(std::bad_alloc()));
+  const Failure no_memory = failure_of(std::make_exception_ptr(std::bad_alloc()));
   EXPECT_EQ(no_memory.exit_code, 2);
   EXPECT_EQ(no_memory.verdict, "refused");
 }
