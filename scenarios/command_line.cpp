@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/errors.hpp"
+#include "scenarios/collective_verb.hpp"
 #include "scenarios/exit_codes.hpp"
 #include "scenarios/help_text.hpp"
 #include "scenarios/near_miss.hpp"
@@ -35,6 +36,9 @@ int run_named(const std::string& verb, const Words& words) {
   }
   if (verb == "log") {
     return run_or_help(asked_log(words), log_verb);
+  }
+  if (verb == "collective") {
+    return run_or_help(asked_collective(words), collective_verb);
   }
   const auto names = verb_names();
   const std::string kind = verb.starts_with("-") ? "flag before a verb" : "verb";

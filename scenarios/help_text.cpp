@@ -19,7 +19,7 @@ constexpr const char* exit_codes =
     "3 a rank was lost or silent past the limit, 4 deadlock or mismatched collectives,\n"
     "5 out of device memory.\n";
 
-constexpr std::array<VerbText, 3> verbs{{
+constexpr std::array<VerbText, 4> verbs{{
     {"list", "show the scenarios, each with its lesson",
      "Examples:\n"
      "  ringside list\n"
@@ -40,6 +40,15 @@ constexpr std::array<VerbText, 3> verbs{{
      "  ringside log RUN --rank 0 --op all_reduce --step 3\n"
      "  ringside log RUN --link ib --top 10\n"
      "  ringside log RUN --matrix\n"},
+    {"collective", "check and time one operation over sizes, with nccl-tests' flags and columns",
+     "Examples:\n"
+     "  ringside collective all_reduce -b 4 -e 64M -f 4\n"
+     "  ringside collective all_reduce -b 1M -e 1M --algorithm all --ranks 8 --nodes 2\n"
+     "  ringside collective broadcast -b 1K -e 1M -f 32 -r 3 -d i64 --json\n"
+     "\n"
+     "S is the size of the whole buffer; algbw = S/time; busbw = algbw x what the operation asks "
+     "of\n"
+     "a link. docs/formats.md has all columns. An element that is wrong ends with exit code 1.\n"},
 }};
 
 const VerbText& text_of(const std::string& verb) {
@@ -71,7 +80,7 @@ std::string help_text() {
       "checked against one process\n\n"
       "Use: ringside VERB [flags]\n\nVerbs:\n";
   for (const auto& [verb, meaning, examples] : verbs) {
-    help += fmt::format("  {:<6}{}\n", verb, meaning);
+    help += fmt::format("  {:<12}{}\n", verb, meaning);
   }
   help +=
       "\nStart with:\n"

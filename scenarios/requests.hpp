@@ -1,10 +1,11 @@
-// The flags of `run` and `log`, read into their requests.
+// The flags of each verb, read into its request.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "scenarios/collective_case.hpp"
 #include "scenarios/list_verb.hpp"
 #include "scenarios/log_verb.hpp"
 #include "scenarios/run_verb.hpp"
@@ -23,5 +24,6 @@ struct Asked {
 Asked<ListRequest> asked_list(const std::vector<std::string>& words);
 Asked<RunRequest> asked_run(const std::vector<std::string>& words);
 Asked<LogRequest> asked_log(const std::vector<std::string>& words);
+Asked<CollectiveRequest> asked_collective(const std::vector<std::string>& words);
 
 }  // namespace ringside
