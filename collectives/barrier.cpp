@@ -19,13 +19,14 @@ void dissemination(Comm& comm) {
 }
 
 constexpr std::array algorithms{
-    Barrier{
-        .name = "dissemination",
-        .run = dissemination,
-        .steps =
-            [](int p) { return static_cast<int>(std::bit_width(static_cast<unsigned>(p - 1))); },
-        .sent = [](int, std::size_t, int) { return std::size_t{0}; },
-        .paper = "Hensgen, Finkel and Manber 1988"},
+    Barrier{.name = "dissemination",
+            .run = dissemination,
+            .steps =
+                [](const Shape& s) {
+                  return static_cast<int>(std::bit_width(static_cast<unsigned>(s.p - 1)));
+                },
+            .sent = [](const Shape&) { return std::size_t{0}; },
+            .paper = "Hensgen, Finkel and Manber 1988"},
 };
 
 }  // namespace
@@ -35,7 +36,8 @@ std::span<const Barrier> barrier_algorithms() {
 }
 
 void barrier(Comm& comm, Choice choice) {
-  const auto& algorithm = pick(barrier_algorithms(), "barrier", choice.algorithm);
+  const auto& algorithm =
+      pick(barrier_algorithms(), "barrier", chosen("barrier", choice.algorithm, comm, 0));
   comm.launch({.operation = std::string_view("barrier"),
                .algorithm = algorithm.name,
                .label = choice.label},

@@ -3,6 +3,8 @@
 
 #include <array>
 
+#include "collectives/tree.hpp"
+
 namespace ringside {
 
 namespace {
@@ -19,13 +21,33 @@ void linear(Comm& comm, Buffer data, int root) {
   }
 }
 
+// Whoever has the data passes it on: twice as many ranks have it after every step.
+void binomial_tree(Comm& comm, Buffer data, int root) {
+  const Tree tree(shape_of(comm, data.count, root));
+  const auto real = [&](int from_root) { return (root + from_root) % comm.size(); };
+  comm.next_step("broadcast");
+  if (tree.parent() >= 0) {
+    comm.recv(real(tree.parent()), data);
+  }
+  for (const int child : tree.children()) {
+    comm.send(real(child), data);
+  }
+}
+
 constexpr std::array algorithms{
     Broadcast{.name = "linear",
               .run = linear,
-              .steps = [](int p) { return p > 1 ? 1 : 0; },
-              .sent = [](int p, std::size_t n,
-                         int rank) { return rank == 0 ? n * static_cast<std::size_t>(p - 1) : 0; },
+              .steps = [](const Shape& s) { return s.p > 1 ? 1 : 0; },
+              .sent =
+                  [](const Shape& s) {
+                    return s.rank == 0 ? s.n * static_cast<std::size_t>(s.p - 1) : 0;
+                  },
               .paper = "by definition"},
+    Broadcast{.name = "binomial_tree",
+              .run = binomial_tree,
+              .steps = [](const Shape& s) { return Tree::depth(s.p); },
+              .sent = [](const Shape& s) { return s.n * Tree(s).children().size(); },
+              .paper = "Thakur, Rabenseifner and Gropp 2005, section 4.4"},
 };
 
 }  // namespace
@@ -35,11 +57,9 @@ std::span<const Broadcast> broadcast_algorithms() {
 }
 
 void broadcast(Comm& comm, Buffer data, int root, Choice choice) {
-  const auto& algorithm = pick(broadcast_algorithms(), "broadcast", choice.algorithm);
-  if (root < 0 || root >= comm.size()) {
-    throw BadUse("broadcast on group " + comm.name() + ": there is no rank " +
-                 std::to_string(root) + " among " + std::to_string(comm.size()));
-  }
+  const auto& algorithm = pick(broadcast_algorithms(), "broadcast",
+                               chosen("broadcast", choice.algorithm, comm, data.bytes()));
+  check_root(comm, "broadcast", root);
   comm.launch({.count = data.count,
                .operation = std::string_view("broadcast"),
                .algorithm = algorithm.name,

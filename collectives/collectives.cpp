@@ -1,72 +1,112 @@
 #include "collectives/collectives.hpp"
 
+#include <algorithm>
+#include <functional>
+#include <vector>
+
 #include "collectives/all_gather.hpp"
 #include "collectives/all_reduce.hpp"
 #include "collectives/all_to_all.hpp"
 #include "collectives/barrier.hpp"
 #include "collectives/broadcast.hpp"
+#include "collectives/gather.hpp"
+#include "collectives/reduce.hpp"
 #include "collectives/reduce_scatter.hpp"
+#include "collectives/scatter.hpp"
 
 namespace ringside {
 
 namespace {
 
-using Run = std::function<void(Comm&, Choice, Buffer data, Buffer out, ReduceOp, int root)>;
-
-struct OperationEntry {
-  std::string_view name;
-  Run run;
+struct Arguments {
+  Comm& comm;
+  Choice choice;
+  Buffer data;
+  Buffer out;
+  ReduceOp op;
+  int root;
 };
 
-const std::vector<OperationEntry>& operations() {
-  static const std::vector<OperationEntry> entries{
-      {"all_reduce",
-       [](Comm& c, Choice a, Buffer d, Buffer, ReduceOp op, int) { all_reduce(c, d, op, a); }},
-      {"reduce_scatter",
-       [](Comm& c, Choice a, Buffer d, Buffer, ReduceOp op, int) { reduce_scatter(c, d, op, a); }},
-      {"all_gather",
-       [](Comm& c, Choice a, Buffer d, Buffer, ReduceOp, int) { all_gather(c, d, a); }},
-      {"all_to_all",
-       [](Comm& c, Choice a, Buffer d, Buffer out, ReduceOp, int) { all_to_all(c, d, out, a); }},
-      {"broadcast",
-       [](Comm& c, Choice a, Buffer d, Buffer, ReduceOp, int root) { broadcast(c, d, root, a); }},
-      {"barrier", [](Comm& c, Choice a, Buffer, Buffer, ReduceOp, int) { barrier(c, a); }},
-  };
-  return entries;
-}
+struct Operation {
+  std::string_view name;
+  std::function<void(const Arguments&)> run;
+  std::vector<OperationRow> rows{};
+};
+
+struct Takes {
+  bool reduction = false;
+  bool root = false;
+  bool equal_parts = false;
+};
 
 template <class Run>
-void add(std::vector<OperationRow>& rows, std::string_view operation,
-         std::span<const Algorithm<Run>> table, bool reduces = false) {
+Operation operation(std::string_view name, std::span<const Algorithm<Run>> table, Takes takes,
+                    std::function<void(const Arguments&)> run) {
+  Operation op{name, std::move(run)};
   for (const auto& row : table) {
-    rows.push_back({operation, row.name, row.steps, row.sent, row.paper, reduces});
+    op.rows.push_back({name, row.name, row.steps, row.sent, row.paper, takes.reduction, takes.root,
+                       takes.equal_parts});
   }
+  return op;
+}
+
+const std::vector<Operation>& operations() {
+  using A = const Arguments&;
+  static const std::vector<Operation> all{
+      operation("all_reduce", all_reduce_algorithms(), {.reduction = true},
+                [](A a) { all_reduce(a.comm, a.data, a.op, a.choice); }),
+      operation("reduce_scatter", reduce_scatter_algorithms(), {.reduction = true},
+                [](A a) { reduce_scatter(a.comm, a.data, a.op, a.choice); }),
+      operation("all_gather", all_gather_algorithms(), {},
+                [](A a) { all_gather(a.comm, a.data, a.choice); }),
+      operation("all_to_all", all_to_all_algorithms(), {.equal_parts = true},
+                [](A a) { all_to_all(a.comm, a.data, a.out, a.choice); }),
+      operation("broadcast", broadcast_algorithms(), {.root = true},
+                [](A a) { broadcast(a.comm, a.data, a.root, a.choice); }),
+      operation("reduce", reduce_algorithms(), {.reduction = true, .root = true},
+                [](A a) { reduce(a.comm, a.data, a.op, a.root, a.choice); }),
+      operation("gather", gather_algorithms(), {.root = true},
+                [](A a) { gather(a.comm, a.data, a.root, a.choice); }),
+      operation("scatter", scatter_algorithms(), {.root = true},
+                [](A a) { scatter(a.comm, a.data, a.root, a.choice); }),
+      operation("barrier", barrier_algorithms(), {}, [](A a) { barrier(a.comm, a.choice); }),
+  };
+  return all;
 }
 
 }  // namespace
 
 std::span<const OperationRow> operation_rows() {
-  static const std::vector<OperationRow> rows = [] {
+  static const auto rows = [] {
     std::vector<OperationRow> all;
-    add(all, "all_reduce", all_reduce_algorithms(), true);
-    add(all, "reduce_scatter", reduce_scatter_algorithms(), true);
-    add(all, "all_gather", all_gather_algorithms());
-    add(all, "all_to_all", all_to_all_algorithms());
-    add(all, "broadcast", broadcast_algorithms());
-    add(all, "barrier", barrier_algorithms());
+    for (const auto& op : operations()) {
+      all.insert(all.end(), op.rows.begin(), op.rows.end());
+    }
     return all;
   }();
   return rows;
 }
 
+std::span<const std::string_view> operation_names() {
+  static const auto names = [] {
+    std::vector<std::string_view> all;
+    for (const auto& op : operations()) {
+      all.push_back(op.name);
+    }
+    return all;
+  }();
+  return names;
+}
+
 void run_operation(Comm& comm, std::string_view operation, std::string_view algorithm, Buffer data,
                    Buffer out, ReduceOp op, int root) {
-  for (const auto& entry : operations()) {
-    if (entry.name == operation) {
-      return entry.run(comm, {algorithm}, data, out, op, root);
-    }
+  const auto& all = operations();
+  const auto found = std::find_if(
+      all.begin(), all.end(), [&](const auto& candidate) { return candidate.name == operation; });
+  if (found == all.end()) {
+    throw BadUse("there is no operation \"" + std::string(operation) + "\"");
   }
-  throw BadUse("there is no operation \"" + std::string(operation) + "\"");
+  found->run({comm, {algorithm}, data, out, op, root});
 }
 
 }  // namespace ringside

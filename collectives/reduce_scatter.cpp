@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "collectives/chunk.hpp"
-#include "runtime/reduce.hpp"
+#include "collectives/wide_average.hpp"
 
 namespace ringside {
 
@@ -21,13 +21,41 @@ void ring(Comm& comm, Buffer data, ReduceOp op) {
   }
 }
 
+// Every rank gets everyone's share of its chunk, and adds all in rank order.
+void direct(Comm& comm, Buffer data, ReduceOp op) {
+  const int me = comm.rank();
+  const int p = comm.size();
+  const Buffer mine = chunk(data, comm, me);
+  std::vector<Request> sends;
+  std::vector<Borrowed> borrowed;
+  std::vector<Buffer> views(static_cast<std::size_t>(p), mine);
+  comm.next_step("reduce_scatter");
+  for (int k = 1; k < p; ++k) {
+    sends.push_back(comm.isend((me + k) % p, chunk(data, comm, me + k)));
+  }
+  for (int k = 1; k < p; ++k) {
+    const int from = (me + p - k) % p;
+    borrowed.push_back(comm.borrow(from, mine));
+    views[static_cast<std::size_t>(from)] = borrowed.back().view();
+  }
+  comm.reduce_all(views, {&mine, 1}, op);
+  borrowed.clear();
+  for (auto& send : sends) {
+    send.wait();
+  }
+}
+
 constexpr std::array algorithms{
-    ReduceScatter{
-        .name = "ring",
-        .run = ring,
-        .steps = [](int p) { return p - 1; },
-        .sent = [](int p, std::size_t n, int rank) { return n - chunk_of(n, p, rank).count; },
-        .paper = "Patarasuk and Yuan 2009, section 3"},
+    ReduceScatter{.name = "ring",
+                  .run = ring,
+                  .steps = [](const Shape& s) { return s.p - 1; },
+                  .sent = [](const Shape& s) { return s.n - chunk_of(s.n, s.p, s.rank).count; },
+                  .paper = "Patarasuk and Yuan 2009, section 3"},
+    ReduceScatter{.name = "direct",
+                  .run = direct,
+                  .steps = [](const Shape& s) { return s.p > 1 ? 1 : 0; },
+                  .sent = [](const Shape& s) { return s.n - chunk_of(s.n, s.p, s.rank).count; },
+                  .paper = "by definition"},
 };
 
 }  // namespace
@@ -37,7 +65,8 @@ std::span<const ReduceScatter> reduce_scatter_algorithms() {
 }
 
 void reduce_scatter(Comm& comm, Buffer data, ReduceOp op, Choice choice) {
-  const auto& algorithm = pick(reduce_scatter_algorithms(), "reduce_scatter", choice.algorithm);
+  const auto& algorithm = pick(reduce_scatter_algorithms(), "reduce_scatter",
+                               chosen("reduce_scatter", choice.algorithm, comm, data.bytes()));
   comm.launch({.count = data.count,
                .operation = std::string_view("reduce_scatter"),
                .algorithm = algorithm.name,
@@ -45,8 +74,10 @@ void reduce_scatter(Comm& comm, Buffer data, ReduceOp op, Choice choice) {
                .dtype = data.dtype,
                .reduction = op},
               [&] {
-                algorithm.run(comm, data, op);
-                finish_average(chunk(data, comm, comm.rank()), op, comm.size());
+                wide_average(comm, data, op, [&](Buffer wide) {
+                  algorithm.run(comm, wide, op);
+                  comm.finish_average(chunk(wide, comm, comm.rank()), op);
+                });
               })
       .wait();
 }

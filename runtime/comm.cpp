@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "runtime/errors.hpp"
 #include "runtime/group_identity.hpp"
@@ -12,12 +13,6 @@
 namespace ringside {
 
 namespace {
-
-void check_tag(std::int64_t tag) {
-  if (tag < 0) {
-    throw BadUse("there is no tag " + std::to_string(tag) + ": tags are 0 or more");
-  }
-}
 
 bool overlap(Buffer a, Buffer b) {
   return a.bytes() > 0 && b.bytes() > 0 && a.data < b.data + b.bytes() &&
@@ -39,6 +34,10 @@ Comm::Comm(Rank& rank, std::string name, std::vector<int> members)
   me_ = static_cast<int>(me - members_.begin());
   const auto who = identity(name_, members_);
   id_ = who + rank.group_instance(who);
+}
+
+int Comm::node_of(int r) const {
+  return owner_.cluster().node_of(world_rank(r));
 }
 
 Time Comm::ready() {
@@ -68,119 +67,20 @@ void Comm::begin(const Signature& signature) {
 }
 
 Work Comm::end() {
+  if (on_step) {
+    on_step();
+  }
   launched_ = false;
   owner_.record(stream_, signature_.operation, started_, stream_.now);
   return {owner_, stream_, stream_.now};
 }
 
 void Comm::next_step(std::string_view phase) {
+  if (on_step) {
+    on_step();
+  }
   phase_ = phase;
   ++step_;
-}
-
-Envelope Comm::envelope_to(int to, Buffer data, std::int64_t tag) {
-  if (to < 0 || to >= size()) {
-    throw BadUse("group " + name_ + " has ranks 0 to " + std::to_string(size() - 1) +
-                 ": there is no rank " + std::to_string(to) + " to send to");
-  }
-  check_tag(tag);
-  const int destination = world_rank(to);
-  Envelope e{.group = id_,
-             .tag = tag_of(tag),
-             .source = owner_.id(),
-             .destination = destination,
-             .group_name = std::string_view(name_),
-             .count = data.count,
-             .bytes = data.bytes(),
-             .link = owner_.cluster().link_class(owner_.id(), destination)};
-  e.chunk = data.chunk;
-  if (launched_) {
-    e.signature = signature_;
-    e.phase = phase_;
-    e.step = std::max(step_, 0);
-  } else {
-    ++stream_.launches;
-    e.signature = {.sequence = single_sends_++,
-                   .count = data.count,
-                   .operation = std::string_view("send"),
-                   .dtype = data.dtype};
-  }
-  return e;
-}
-
-WaitRecord Comm::wait_record(std::string_view kind, int peer, std::int64_t tag,
-                             std::size_t bytes) const {
-  WaitRecord what{.kind = kind,
-                  .peer = world_rank(peer),
-                  .tag = tag,
-                  .bytes = bytes,
-                  .group = std::string_view(name_)};
-  if (launched_) {
-    what.operation = signature_.operation;
-    what.algorithm = signature_.algorithm;
-    what.sequence = signature_.sequence;
-    what.step = std::max(step_, 0);
-  }
-  return what;
-}
-
-Message* Comm::post(int to, Buffer data, std::int64_t tag, Payload mode, Time& departed) {
-  Envelope e = envelope_to(to, data, tag);
-  e.t0 = e.t1 = ready();
-  if (e.link != LinkClass::self) {
-    const Time duration =
-        owner_.cluster().link(e.link).duration(static_cast<std::int64_t>(e.bytes));
-    const Booking booking = owner_.send_port(e.link).book(stream_.index, e.t0, duration);
-    e.t0 = booking.start;
-    e.t1 = booking.end;
-  }
-  departed = e.t1;
-  owner_.traffic().sent(e);
-  return owner_.endpoint().post(e, data, mode);
-}
-
-void Comm::check(const Envelope& e, int from, Buffer into) const {
-  if (launched_ && !same_operation(e.signature, signature_)) {
-    throw Desync("group " + name_ + ": rank " + std::to_string(owner_.id()) + " is in " +
-                 text_of(signature_) + ", but rank " + std::to_string(world_rank(from)) +
-                 ", from which it receives, is in " + text_of(e.signature));
-  }
-  if (e.count == into.count && (e.count == 0 || e.bytes == into.bytes()) &&
-      (launched_ || e.signature.dtype == into.dtype)) {
-    return;
-  }
-  throw Desync("group " + name_ + ": rank " + std::to_string(owner_.id()) + " expects " +
-               std::to_string(into.count) + " elements of " + std::string(name_of(into.dtype)) +
-               " from rank " + std::to_string(world_rank(from)) + ", which sent " +
-               std::to_string(e.count) + " of " + std::string(name_of(e.signature.dtype)) + " in " +
-               std::string(e.signature.operation) + " #" + std::to_string(e.signature.sequence) +
-               " step " + std::to_string(e.step));
-}
-
-template <class Take>
-void Comm::receive(int from, Buffer into, std::int64_t tag, Take&& take) {
-  if (from < 0 || from >= size()) {
-    throw BadUse("group " + name_ + " has ranks 0 to " + std::to_string(size() - 1) +
-                 ": there is no rank " + std::to_string(from) + " to receive from");
-  }
-  check_tag(tag);
-  Message& message = owner_.endpoint().take(id_, world_rank(from), tag_of(tag),
-                                            wait_record("recv", from, tag, into.bytes()));
-  const Envelope e = message.envelope;
-  check(e, from, into);
-  take(Buffer{message.payload, into.count, into.dtype});
-  owner_.endpoint().release(message);
-  Time arrival = e.t1;
-  if (e.link != LinkClass::self) {
-    const Link link = owner_.cluster().link(e.link);
-    Port& port = owner_.receive_port(e.link);
-    const Booking booking = port.book(stream_.index, add(e.t0, link.latency),
-                                      link.duration(static_cast<std::int64_t>(e.bytes)));
-    arrival = std::max(booking.end, add(e.t1, link.latency));
-    port.extend(stream_.index, arrival);
-  }
-  owner_.traffic().received(e, arrival, owner_.wall_ns());
-  reached(arrival);
 }
 
 void Comm::send(int to, Buffer data, std::int64_t tag) {
@@ -200,7 +100,8 @@ void Comm::send_recv(int to, Buffer out, int from, Buffer in) {
 }
 
 void Comm::send_recv_reduce(int to, Buffer out, int from, Buffer into, ReduceOp op) {
-  exchange(to, out, from, into, [&](Buffer incoming) { reduce(incoming, into, op); });
+  const Left left = to == from && me_ < from ? Left::into : Left::incoming;
+  exchange(to, out, from, into, [&](Buffer incoming) { reduce(incoming, into, op, left); });
 }
 
 // The send is booked first, and both ends join at the end: the directions do not wait for each
@@ -237,43 +138,71 @@ void Comm::copy(Buffer from, Buffer to) {
   }
 }
 
-// Everybody tells rank 0, which tells everybody: (colour, key) of each rank.
-std::unique_ptr<Comm> Comm::split(int colour, int key) {
-  std::vector<std::int64_t> table(2 * static_cast<std::size_t>(size()));
-  const auto row = [&](int r) {
-    return buffer_of(std::span(table)).slice(2 * static_cast<std::size_t>(r), 2);
-  };
-  row(me_).as<std::int64_t>()[0] = colour;
-  row(me_).as<std::int64_t>()[1] = key;
-  launch({.count = table.size(), .operation = std::string_view("split"), .dtype = DType::i64}, [&] {
-    next_step("gather");
-    for (int r = 1; r < size() && me_ == 0; ++r) {
-      recv(r, row(r));
-    }
-    if (me_ != 0) {
-      send(0, row(me_));
-    }
-    next_step("broadcast");
-    for (int r = 1; r < size() && me_ == 0; ++r) {
-      send(r, buffer_of(std::span(table)));
-    }
-    if (me_ != 0) {
-      recv(0, buffer_of(std::span(table)));
-    }
-  }).wait();
-  std::vector<std::pair<std::int64_t, int>> mine;  // (key, group rank)
-  for (int r = 0; r < size(); ++r) {
-    const auto pair = row(r).as<std::int64_t>();
-    if (pair[0] == colour) {
-      mine.emplace_back(pair[1], r);
-    }
+void Comm::reduce(Buffer incoming, Buffer into, ReduceOp op, Left left) {
+  if (into.dtype != DType::symbol) {
+    return ringside::reduce(incoming, into, op, left);
   }
-  std::sort(mine.begin(), mine.end());
-  std::vector<int> members;
-  for (const auto& [k, r] : mine) {
-    members.push_back(world_rank(r));
+  const auto [a, b] =
+      left == Left::incoming ? std::pair(incoming, into) : std::pair(into, incoming);
+  owner_.symbols().combine(a, b, into, op, {owner_.id(), step_});
+}
+
+void Comm::reduce_all(std::span<const Buffer> operands, std::span<const Buffer> results,
+                      ReduceOp op) {
+  if (operands.empty() || operands.front().dtype != DType::symbol) {
+    return ringside::reduce_all(operands, results, op);
   }
-  return std::make_unique<Comm>(owner_, name_ + "/" + std::to_string(colour), std::move(members));
+  std::vector<Symbol> sum(operands.front().count);
+  const Buffer total = buffer_of(std::span(sum));
+  copy(operands.front(), total);
+  for (std::size_t i = 1; i < operands.size(); ++i) {
+    owner_.symbols().combine(total, operands[i], total, op, {owner_.id(), step_},
+                             i + 1 == operands.size());
+  }
+  for (const Buffer& result : results) {
+    copy(total, result);
+  }
+}
+
+void Comm::finish_average(Buffer into, ReduceOp op) {
+  if (into.dtype != DType::symbol) {
+    return ringside::finish_average(into, op, size());
+  }
+  if (op == ReduceOp::avg) {
+    owner_.symbols().divide(into, size(), {owner_.id(), step_});
+  }
+}
+
+Tensor Comm::scratch(Buffer like) {
+  return {owner_.memory(), like.dtype, {like.count}, Category::buffers, name_ + ".scratch"};
+}
+
+Loan Comm::lend(int to, Buffer data) {
+  Loan loan(*this, to, data);
+  loan.message_ = post(to, data, 0, Payload::lent, loan.departed_);
+  return loan;
+}
+
+Borrowed Comm::borrow(int from, Buffer like) {
+  Message& message = take(from, like, 0);
+  Borrowed borrowed(*this, from, message,
+                    {message.payload, like.count, like.dtype, message.envelope.chunk});
+  arrived(message.envelope);
+  return borrowed;
+}
+
+Shared Comm::share(Buffer data) {
+  Shared shared;
+  shared.views_.assign(members_.size(), data);
+  for (int k = 1; k < size(); ++k) {
+    shared.sends_.push_back(isend((me_ + k) % size(), data));
+  }
+  for (int k = 1; k < size(); ++k) {
+    const int from = (me_ + size() - k) % size();
+    shared.borrowed_.push_back(borrow(from, data));
+    shared.views_[static_cast<std::size_t>(from)] = shared.borrowed_.back().view();
+  }
+  return shared;
 }
 
 }  // namespace ringside

@@ -5,14 +5,19 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "runtime/buffer.hpp"
+#include "runtime/endpoint.hpp"
+#include "runtime/loan.hpp"
 #include "runtime/message.hpp"
 #include "runtime/rank.hpp"
+#include "runtime/reduce.hpp"
 #include "runtime/request.hpp"
 #include "runtime/work.hpp"
 
@@ -41,6 +46,11 @@ class Comm {
 
   Rank& owner() { return owner_; }
 
+  // The node of a group rank, and whether it is this rank's own.
+  int node_of(int r) const;
+
+  bool in_my_node(int r) const { return node_of(r) == node_of(me_); }
+
   // The members of equal colour, in the order of (key, rank), as a group "name/colour". Collective.
   std::unique_ptr<Comm> split(int colour, int key);
 
@@ -48,7 +58,8 @@ class Comm {
   // All throw Desync when what arrives has another type or count than the receiver's buffer.
   void send(int to, Buffer data, std::int64_t tag = 0);
   void recv(int from, Buffer data, std::int64_t tag = 0);
-  // into = op(incoming, into), read straight from the sender's memory where that can be.
+  // into = op(incoming, into), read straight from the sender's memory where that can be. When two
+  // ranks exchange with each other, the lower one's operand stands left on both.
   void recv_reduce(int from, Buffer into, ReduceOp op);
   // Both directions at once. Where the sent and the written elements overlap, a copy is sent.
   void send_recv(int to, Buffer out, int from, Buffer in);
@@ -58,9 +69,29 @@ class Comm {
   Request irecv(int from, Buffer data, std::int64_t tag = 0);
   // A copy within this rank: no message, no time.
   void copy(Buffer from, Buffer to);
+  // The kernels of reduce.hpp, for symbols too: no message, no time.
+  void reduce(Buffer incoming, Buffer into, ReduceOp op, Left left = Left::incoming);
+  void reduce_all(std::span<const Buffer> operands, std::span<const Buffer> results, ReduceOp op);
+  void finish_average(Buffer into, ReduceOp op);
+  // Memory for `like.count` elements of its type, for the time of an operation.
+  Tensor scratch(Buffer like);
+
+  // ---- in place (loan.hpp) -------------------------------------------------------------------
+  // The peer may read and overwrite the chunk until it gives it back.
+  Loan lend(int to, Buffer data);
+  // What `from` sends or lends, where it is: as many elements as `like` has. To be released, or
+  // given back.
+  Borrowed borrow(int from, Buffer like);
+  // What each rank has in `data`. An all-gather of p-1 messages a rank, without the gathering.
+  Shared share(Buffer data);
 
   // Starts the next step of the operation, for the log: "reduce_scatter", "all_gather".
   void next_step(std::string_view phase);
+
+  int step() const { return step_; }
+
+  // Called when a step of an operation begins, before anything of it, and when the operation ends.
+  std::function<void()> on_step{};
 
   // ---- operations --------------------------------------------------------------------------
   // Launches an operation on the group's stream: `algorithm` runs now, with the verbs above, and
@@ -74,6 +105,8 @@ class Comm {
 
  private:
   friend class Request;
+  friend class Loan;
+  friend class Borrowed;
 
   void begin(const Signature& signature);
   Work end();
@@ -83,13 +116,25 @@ class Comm {
   Message* post(int to, Buffer data, std::int64_t tag, Payload mode, Time& departed);
   template <class Take>
   void exchange(int to, Buffer out, int from, Buffer in, Take&& take);
+
   template <class Take>
-  void receive(int from, Buffer into, std::int64_t tag, Take&& take);
+  void receive(int from, Buffer into, std::int64_t tag, Take&& take_payload) {
+    Message& message = take(from, into, tag);
+    const Envelope envelope = message.envelope;  // the message is gone once it is released
+    take_payload(Buffer{message.payload, into.count, into.dtype});
+    owner_.endpoint().release(message);
+    arrived(envelope);
+  }
+
+  Message& take(int from, Buffer into, std::int64_t tag);
+  void arrived(const Envelope& envelope);
   void check(const Envelope& envelope, int from, Buffer into) const;
   Time ready();
   void reached(Time t);
 
-  std::int64_t tag_of(std::int64_t tag) const { return launched_ ? collective_tag : tag; }
+  std::int64_t tag_of(std::int64_t tag) const {
+    return launched_ && tag != return_tag ? collective_tag : tag;
+  }
 
   Rank& owner_;
   std::string name_;

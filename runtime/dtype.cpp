@@ -15,9 +15,10 @@ struct TypeRow {
   std::size_t size;
 };
 
-constexpr std::array types{TypeRow{DType::f32, "f32", 4}, TypeRow{DType::f64, "f64", 8},
-                           TypeRow{DType::i32, "i32", 4}, TypeRow{DType::i64, "i64", 8},
-                           TypeRow{DType::u8, "u8", 1}};
+constexpr std::array types{TypeRow{DType::f32, "f32", 4},   TypeRow{DType::f64, "f64", 8},
+                           TypeRow{DType::bf16, "bf16", 2}, TypeRow{DType::f16, "f16", 2},
+                           TypeRow{DType::i32, "i32", 4},   TypeRow{DType::i64, "i64", 8},
+                           TypeRow{DType::u8, "u8", 1},     TypeRow{DType::symbol, "symbol", 8}};
 
 struct OpRow {
   ReduceOp op;

@@ -6,9 +6,14 @@
 #include <string_view>
 #include <type_traits>
 
+#include "runtime/float16.hpp"
+
 namespace ringside {
 
-enum class DType : std::uint8_t { f32, f64, i32, i64, u8 };
+struct Symbol;
+
+// A symbol is an expression in place of a number: runtime/symbol.hpp.
+enum class DType : std::uint8_t { f32, f64, bf16, f16, i32, i64, u8, symbol };
 
 enum class ReduceOp : std::uint8_t { none, sum, prod, min, max, avg };
 
@@ -29,6 +34,12 @@ constexpr DType dtype_of() {
     return DType::i32;
   } else if constexpr (std::is_same_v<T, std::int64_t>) {
     return DType::i64;
+  } else if constexpr (std::is_same_v<T, Bf16>) {
+    return DType::bf16;
+  } else if constexpr (std::is_same_v<T, F16>) {
+    return DType::f16;
+  } else if constexpr (std::is_same_v<T, Symbol>) {
+    return DType::symbol;
   } else {
     static_assert(std::is_same_v<T, std::uint8_t>, "no such element type");
     return DType::u8;

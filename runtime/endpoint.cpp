@@ -49,11 +49,15 @@ Endpoint::Node& Endpoint::new_message(std::size_t capacity) {
 
 Message* Endpoint::post(Envelope envelope, Buffer payload, Payload mode) {
   const std::size_t bytes = payload.bytes();
-  const bool eager = eager_limit_ > 0 && bytes <= eager_limit_;
-  const bool copy = eager || mode == Payload::copied || !memory_.contains(payload.data, bytes);
+  const bool loan = mode == Payload::lent;
+  const bool eager = mode == Payload::returned || mode == Payload::theirs ||
+                     (!loan && eager_limit_ > 0 && bytes <= eager_limit_);
+  const bool copy = mode != Payload::theirs && ((eager && !loan) || mode == Payload::copied ||
+                                                !memory_.contains(payload.data, bytes));
   Node& node = new_message(copy ? capacity_for(bytes) : 0);
   node.envelope = envelope;
-  node.envelope.acknowledged = !eager;
+  node.envelope.acknowledged = !eager && !loan;
+  node.envelope.lent = loan;
   node.payload = payload.data;
   if (copy) {
     node.payload = reinterpret_cast<std::byte*>(&node) + header;
@@ -73,6 +77,10 @@ Message* Endpoint::post(Envelope envelope, Buffer payload, Payload mode) {
 void Endpoint::wait_taken(Message& message, const WaitRecord& what) {
   waiter_.until([&] { return message.delivery.load(std::memory_order_seq_cst) == Delivery::taken; },
                 what);
+  reclaim(message);
+}
+
+void Endpoint::reclaim(Message& message) {
   auto& node = static_cast<Node&>(message);
   if (node.capacity > largest_kept) {
     memory_.release_message(reinterpret_cast<std::byte*>(&node));

@@ -22,7 +22,13 @@
 
 namespace ringside {
 
-enum class Payload : std::uint8_t { in_place, copied };
+enum class Payload : std::uint8_t {
+  in_place,  // stays as it is until the receiver has taken it
+  copied,    // into the message, which is acknowledged
+  lent,      // stays where it is until it has come back; the message is to be reclaimed then
+  returned,  // a copy of what was lent, on its way back
+  theirs     // what was lent, in the lender's own memory
+};
 
 class Endpoint {
  public:
@@ -37,6 +43,9 @@ class Endpoint {
 
   // Whether the receiver has taken an acknowledged message; waits for it; ends it.
   void wait_taken(Message& message, const WaitRecord& what);
+
+  // A message that lent its payload, which has come back.
+  void reclaim(Message& message);
 
   // The oldest message of (group, source, tag); waits for it. To be released.
   Message& take(std::uint64_t group, int source, std::int64_t tag, const WaitRecord& what);

@@ -54,12 +54,14 @@ struct Envelope {
   std::uint64_t bytes = 0;
   LinkClass link = LinkClass::self;
   bool acknowledged = false;  // the sender waits until the payload has been taken
+  bool lent = false;          // the sender waits until the payload has come back
   Time t0{0};                 // start and end of the departure
   Time t1{0};
 };
 
 // Tags below zero are the runtime's own.
 inline constexpr std::int64_t collective_tag = -1;
+inline constexpr std::int64_t return_tag = -2;  // of what was lent and comes back
 
 enum class Delivery : std::uint32_t { free, under_way, taken };
 

@@ -18,6 +18,7 @@
 #include "runtime/job_options.hpp"
 #include "runtime/port.hpp"
 #include "runtime/rank_report.hpp"
+#include "runtime/symbol.hpp"
 #include "runtime/topology.hpp"
 #include "runtime/traffic.hpp"
 #include "runtime/waiter.hpp"
@@ -70,6 +71,8 @@ class Rank {
 
   Traffic& traffic() { return traffic_; }
 
+  SymbolTable& symbols() { return symbols_; }
+
   Port& send_port(LinkClass link) { return send_ports_[static_cast<std::size_t>(link)]; }
 
   Port& receive_port(LinkClass link) { return receive_ports_[static_cast<std::size_t>(link)]; }
@@ -93,6 +96,7 @@ class Rank {
   Waiter waiter_;
   Endpoint endpoint_;
   Traffic traffic_;
+  SymbolTable symbols_;
   ComputeClock clock_;
   std::vector<std::unique_ptr<Stream>> streams_;
   std::array<Port, 3> send_ports_;

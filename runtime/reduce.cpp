@@ -1,7 +1,10 @@
 #include "runtime/reduce.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <type_traits>
 
@@ -10,6 +13,15 @@
 namespace ringside {
 
 namespace {
+
+constexpr std::size_t block_bytes = 16 << 10;  // of a fused reduction: half of a first-level cache
+
+template <class T>
+constexpr bool is_half = std::is_same_v<T, Bf16> || std::is_same_v<T, F16>;
+
+// What a type is computed in.
+template <class T>
+using Wide = std::conditional_t<is_half<T>, float, T>;
 
 // Integers wrap: arithmetic on the unsigned type of the same width, which is defined.
 template <class T, class Op>
@@ -31,29 +43,21 @@ bool is_nan(T value) {
   }
 }
 
-template <class T, class Combine>
-void combine(const T* incoming, T* into, std::size_t n, Combine op) {
-  for (std::size_t i = 0; i < n; ++i) {
-    into[i] = op(incoming[i], into[i]);
-  }
-}
-
-template <class T>
-void reduce_as(const std::byte* from, std::byte* to, std::size_t n, ReduceOp op) {
-  const auto* incoming = reinterpret_cast<const T*>(from);
-  auto* into = reinterpret_cast<T*>(to);
+// Calls fn with the function of two elements that an operation stands for.
+template <class Fn>
+void with_op(ReduceOp op, Fn fn) {
   switch (op) {
     case ReduceOp::sum:
     case ReduceOp::avg:
-      return combine(incoming, into, n,
-                     [](T a, T b) { return wrapping(a, b, [](auto x, auto y) { return x + y; }); });
+      return fn(
+          [](auto a, auto b) { return wrapping(a, b, [](auto x, auto y) { return x + y; }); });
     case ReduceOp::prod:
-      return combine(incoming, into, n,
-                     [](T a, T b) { return wrapping(a, b, [](auto x, auto y) { return x * y; }); });
+      return fn(
+          [](auto a, auto b) { return wrapping(a, b, [](auto x, auto y) { return x * y; }); });
     case ReduceOp::min:
-      return combine(incoming, into, n, [](T a, T b) { return is_nan(a) || a < b ? a : b; });
+      return fn([](auto a, auto b) { return is_nan(a) || a < b ? a : b; });
     case ReduceOp::max:
-      return combine(incoming, into, n, [](T a, T b) { return is_nan(a) || a > b ? a : b; });
+      return fn([](auto a, auto b) { return is_nan(a) || a > b ? a : b; });
     case ReduceOp::none:
       throw BadUse("no reduction was named: choose sum, prod, min, max or avg");
   }
@@ -67,25 +71,96 @@ void with_type(DType dtype, Fn fn) {
       return fn(float{});
     case DType::f64:
       return fn(double{});
+    case DType::bf16:
+      return fn(Bf16{});
+    case DType::f16:
+      return fn(F16{});
     case DType::i32:
       return fn(std::int32_t{});
     case DType::i64:
       return fn(std::int64_t{});
     case DType::u8:
       return fn(std::uint8_t{});
+    case DType::symbol:
+      throw BadUse("symbols are reduced by the verbs of a Comm: comm.reduce, comm.reduce_all");
+  }
+}
+
+void check_alike(Buffer a, Buffer b) {
+  if (a.dtype != b.dtype || a.count != b.count) {
+    throw BadUse("cannot reduce " + std::to_string(a.count) + " elements of " +
+                 std::string(name_of(a.dtype)) + " into " + std::to_string(b.count) + " of " +
+                 std::string(name_of(b.dtype)));
+  }
+}
+
+// Elements [first, first + n) of all operands into all results.
+template <class T, class Op>
+void reduce_block(std::span<const Buffer> operands, std::span<const Buffer> results,
+                  std::size_t first, std::size_t n, Op op) {
+  using W = Wide<T>;
+  std::array<W, block_bytes / sizeof(W)> sum;
+  const auto elements = [&](Buffer b) { return reinterpret_cast<T*>(b.data) + first; };
+  std::transform(elements(operands[0]), elements(operands[0]) + n, sum.begin(),
+                 [](T value) { return static_cast<W>(value); });
+  for (const Buffer& operand : operands.subspan(1)) {
+    const T* next = elements(operand);
+    for (std::size_t i = 0; i < n; ++i) {
+      sum[i] = op(sum[i], static_cast<W>(next[i]));
+    }
+  }
+  std::array<T, block_bytes / sizeof(W)> rounded;
+  const void* finished = sum.data();
+  if constexpr (is_half<T>) {
+    std::transform(sum.begin(), sum.begin() + n, rounded.begin(), [](W value) { return T(value); });
+    finished = rounded.data();
+  }
+  for (const Buffer& result : results) {
+    std::memcpy(elements(result), finished, n * sizeof(T));
   }
 }
 
 }  // namespace
 
-void reduce(Buffer incoming, Buffer into, ReduceOp op) {
-  if (incoming.dtype != into.dtype || incoming.count != into.count) {
-    throw BadUse("cannot reduce " + std::to_string(incoming.count) + " elements of " +
-                 std::string(name_of(incoming.dtype)) + " into " + std::to_string(into.count) +
-                 " of " + std::string(name_of(into.dtype)));
-  }
+void reduce(Buffer incoming, Buffer into, ReduceOp op, Left left) {
+  check_alike(incoming, into);
   with_type(into.dtype, [&](auto zero) {
-    reduce_as<decltype(zero)>(incoming.data, into.data, into.count, op);
+    using T = decltype(zero);
+    using W = Wide<T>;
+    with_op(op, [&](auto combine) {
+      const auto* from = reinterpret_cast<const T*>(incoming.data);
+      auto* to = reinterpret_cast<T*>(into.data);
+      if (left == Left::incoming) {
+        for (std::size_t i = 0; i < into.count; ++i) {
+          to[i] = static_cast<T>(combine(static_cast<W>(from[i]), static_cast<W>(to[i])));
+        }
+      } else {
+        for (std::size_t i = 0; i < into.count; ++i) {
+          to[i] = static_cast<T>(combine(static_cast<W>(to[i]), static_cast<W>(from[i])));
+        }
+      }
+    });
+  });
+}
+
+void reduce_all(std::span<const Buffer> operands, std::span<const Buffer> results, ReduceOp op) {
+  if (operands.empty()) {
+    throw BadUse("a reduction of no operands has no result");
+  }
+  const Buffer& like = operands.front();
+  for (const auto& buffers : {operands, results}) {
+    for (const Buffer& buffer : buffers) {
+      check_alike(buffer, like);
+    }
+  }
+  with_type(like.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    constexpr std::size_t block = block_bytes / sizeof(Wide<T>);
+    with_op(op, [&](auto combine) {
+      for (std::size_t first = 0; first < like.count; first += block) {
+        reduce_block<T>(operands, results, first, std::min(block, like.count - first), combine);
+      }
+    });
   });
 }
 
@@ -96,11 +171,32 @@ void finish_average(Buffer into, ReduceOp op, int group_size) {
   with_type(into.dtype, [&](auto zero) {
     using T = decltype(zero);
     // A group may be larger than u8 can count.
-    using Divisor = std::conditional_t<std::is_integral_v<T>, std::int64_t, T>;
+    using Divisor = std::conditional_t<std::is_integral_v<T>, std::int64_t, Wide<T>>;
     const auto divisor = static_cast<Divisor>(group_size);
     for (auto& value : into.as<T>()) {
       value = static_cast<T>(static_cast<Divisor>(value) / divisor);
     }
+  });
+}
+
+void convert(Buffer from, Buffer to) {
+  if (from.count != to.count) {
+    throw BadUse("cannot convert " + std::to_string(from.count) + " elements to " +
+                 std::to_string(to.count));
+  }
+  with_type(from.dtype, [&](auto a) {
+    with_type(to.dtype, [&](auto b) {
+      using A = decltype(a);
+      using B = decltype(b);
+      if constexpr (std::is_integral_v<A> || std::is_integral_v<B>) {
+        throw BadUse("only floating-point types are converted");
+      } else {
+        const auto source = from.as<A>();
+        std::transform(source.begin(), source.end(), to.as<B>().begin(), [](A value) {
+          return static_cast<B>(static_cast<Wide<B>>(static_cast<Wide<A>>(value)));
+        });
+      }
+    });
   });
 }
 

@@ -35,8 +35,10 @@ Figures all_reduce_elements(const std::string& algorithm, int p, std::size_t n, 
     return rank == 0 ? Figures{peers * count, peers * count} : Figures{count, count};
   }
   const auto& row = pick(all_reduce_algorithms(), "all_reduce", algorithm);
-  return {static_cast<std::int64_t>(row.sent(p, n, rank)),
-          algorithm == "ring" ? static_cast<std::int64_t>(row.sent(p, n, (rank + p - 1) % p)) : -1};
+  const auto sent = [&](int r) {
+    return static_cast<std::int64_t>(row.sent({.p = p, .n = n, .rank = r}));
+  };
+  return {sent(rank), algorithm == "ring" ? sent((rank + p - 1) % p) : -1};
 }
 
 std::string all_reduce_formula(const std::string& algorithm) {

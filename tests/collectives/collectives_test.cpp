@@ -14,7 +14,8 @@
 namespace ringside {
 namespace {
 
-const std::vector<DType> all_types{DType::f32, DType::f64, DType::i32, DType::i64, DType::u8};
+const std::vector<DType> all_types{DType::f32, DType::f64, DType::bf16, DType::f16,
+                                   DType::i32, DType::i64, DType::u8};
 const std::vector<ReduceOp> all_reductions{ReduceOp::sum, ReduceOp::prod, ReduceOp::min,
                                            ReduceOp::max, ReduceOp::avg};
 
@@ -30,7 +31,7 @@ std::vector<std::size_t> counts(std::string_view operation, int p) {
 }
 
 std::set<int> roots(const OperationRow& row, int p) {
-  return row.operation == "broadcast" ? std::set<int>{0, p / 2, p - 1} : std::set<int>{0};
+  return row.rooted ? std::set<int>{0, p / 2, p - 1} : std::set<int>{0};
 }
 
 // The first fault of this rank over all calls of a row.
@@ -99,8 +100,9 @@ TEST(Tables, AreNotEmptyAndHaveNoNameTwice) {
     EXPECT_LT(row.algorithm.size(), sizeof(Signature{}.algorithm.chars)) << "would be cut";
     operations.insert(row.operation);
   }
-  EXPECT_EQ(operations, (std::set<std::string_view>{"all_reduce", "reduce_scatter", "all_gather",
-                                                    "all_to_all", "broadcast", "barrier"}));
+  EXPECT_EQ(operations,
+            (std::set<std::string_view>{"all_reduce", "reduce_scatter", "all_gather", "all_to_all",
+                                        "broadcast", "reduce", "gather", "scatter", "barrier"}));
 }
 
 TEST(Tables, WrongNamesAreRefusedWithThoseThatExist) {
@@ -114,7 +116,8 @@ TEST(Tables, WrongNamesAreRefusedWithThoseThatExist) {
       return std::string("nothing was refused");
     };
     EXPECT_EQ(refusal("all_reduce", "rings", 0),
-              "no algorithm of all_reduce is called \"rings\": choose one of naive, ring");
+              "no algorithm of all_reduce is called \"rings\": choose one of auto, naive, ring, "
+              "recursive_doubling, rabenseifner, hierarchical, one_shot, direct");
     EXPECT_EQ(refusal("allreduce", "ring", 0), "there is no operation \"allreduce\"");
     EXPECT_EQ(refusal("broadcast", "linear", 1),
               "broadcast on group world: there is no rank 1 among 1");

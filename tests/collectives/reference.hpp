@@ -38,6 +38,9 @@ inline std::int64_t number(const Call& call, int rank, std::size_t i) {
   mixed = (mixed ^ (mixed >> 4)) * 0x9E3779B97F4A7C15U;
   mixed = (mixed ^ (mixed >> 31)) * 0xBF58476D1CE4E5B9U >> 33;
   const bool negative = call.dtype != DType::u8;
+  if (call.op == ReduceOp::prod && size_of(call.dtype) == 2) {
+    return mixed % 4 == 0 ? -1 : static_cast<std::int64_t>(1 + mixed % 2);  // exact in 8 bits
+  }
   if (call.op == ReduceOp::prod) {
     return negative && mixed % 4 == 0 ? -1 : static_cast<std::int64_t>(1 + mixed % 3);
   }
@@ -64,20 +67,36 @@ T reduction(const Call& call, int p, std::size_t i) {
              : call.op == ReduceOp::max ? std::max(result, value)
                                         : result + value;
   }
-  const T total = static_cast<T>(result);
-  return call.op == ReduceOp::avg ? static_cast<T>(total / static_cast<T>(p)) : total;
+  using Wide = std::conditional_t<sizeof(T) == 2, float, T>;
+  const Wide total = static_cast<Wide>(result);
+  return call.op == ReduceOp::avg ? static_cast<T>(total / static_cast<Wide>(p))
+                                  : static_cast<T>(total);
+}
+
+template <class T>
+T element(std::int64_t value) {
+  if constexpr (sizeof(T) == 2) {
+    return T(static_cast<float>(value));
+  } else {
+    return static_cast<T>(value);
+  }
+}
+
+// The chunk that a rank gives to an operation, or gets from it: all, unless it is its own only.
+inline bool gives_own_chunk(const Call& call) {
+  return call.operation == "all_gather" || call.operation == "gather";
 }
 
 constexpr int untouched = 77;  // what no operation may change, and what it must overwrite
 
 template <class T>
 std::vector<T> input(const Call& call, int p, int rank) {
-  std::vector<T> data(call.count, static_cast<T>(untouched));
-  const bool own_chunk = call.operation == "all_gather";
+  std::vector<T> data(call.count, element<T>(untouched));
+  const bool own_chunk = gives_own_chunk(call);
   const std::size_t first = own_chunk ? chunk_start(call.count, p, rank) : 0;
   const std::size_t last = own_chunk ? chunk_start(call.count, p, rank + 1) : call.count;
   for (std::size_t i = first; i < last; ++i) {
-    data[i] = static_cast<T>(number(call, rank, i));
+    data[i] = element<T>(number(call, rank, i));
   }
   return data;
 }
@@ -92,26 +111,39 @@ std::vector<T> result(const Call& call, int p, int rank) {
     while (i >= chunk_start(call.count, p, owner + 1)) {
       ++owner;
     }
-    if (call.operation == "all_reduce" || call.operation == "reduce_scatter") {
+    const bool root = rank == call.root;
+    if (call.operation == "all_reduce" || call.operation == "reduce_scatter" ||
+        (call.operation == "reduce" && root)) {
       data[i] = reduction<T>(call, p, i);
-    } else if (call.operation == "all_gather") {
-      data[i] = static_cast<T>(number(call, owner, i));
+    } else if (call.operation == "all_gather" || (call.operation == "gather" && root)) {
+      data[i] = element<T>(number(call, owner, i));
+    } else if (call.operation == "gather") {
+      data[i] = element<T>(owner == rank ? number(call, rank, i) : untouched);
     } else if (call.operation == "all_to_all") {
-      data[i] = static_cast<T>(
+      data[i] = element<T>(
           number(call, owner, static_cast<std::size_t>(rank) * each + i % std::max(each, 1UL)));
-    } else if (call.operation == "broadcast") {
-      data[i] = static_cast<T>(number(call, call.root, i));
-    } else {  // barrier
-      data[i] = static_cast<T>(number(call, rank, i));
+    } else if (call.operation == "broadcast" || (call.operation == "scatter" && owner == rank)) {
+      data[i] = element<T>(number(call, call.root, i));
+    } else {  // barrier, and what rooted operations leave as it was
+      data[i] = element<T>(number(call, rank, i));
     }
   }
   return data;
 }
 
 template <class T>
+std::string text(T value) {
+  if constexpr (sizeof(T) == 2) {
+    return std::to_string(static_cast<float>(value));
+  } else {
+    return std::to_string(value);
+  }
+}
+
+template <class T>
 std::string first_difference(const Call& call, Comm& comm, std::span<const T> got) {
-  const bool own_chunk = call.operation == "reduce_scatter";
   const int rank = comm.rank();
+  const bool own_chunk = call.operation == "reduce_scatter";
   const int p = comm.size();
   const std::size_t first = own_chunk ? chunk_start(call.count, p, rank) : 0;
   const std::size_t last = own_chunk ? chunk_start(call.count, p, rank + 1) : call.count;
@@ -119,8 +151,7 @@ std::string first_difference(const Call& call, Comm& comm, std::span<const T> go
   for (std::size_t i = first; i < last; ++i) {
     if (std::memcmp(&got[i], &expected[i], sizeof(T)) != 0) {
       return call.text() + ": rank " + std::to_string(rank) + " of " + std::to_string(p) + " has " +
-             std::to_string(got[i]) + " at element " + std::to_string(i) + ", not " +
-             std::to_string(expected[i]);
+             text(got[i]) + " at element " + std::to_string(i) + ", not " + text(expected[i]);
     }
   }
   return "";
@@ -132,15 +163,15 @@ struct Guarded {
   Guarded(Rank& rank, const Call& call, const std::vector<T>& values)
       : tensor(rank.memory(), call.dtype, {call.count + 2}, Category::buffers, "guarded") {
     auto elements = tensor.as<T>();
-    elements.front() = elements.back() = static_cast<T>(untouched);
+    elements.front() = elements.back() = element<T>(untouched);
     std::copy(values.begin(), values.end(), elements.begin() + 1);
   }
 
   Buffer buffer() const { return tensor.buffer().slice(1, tensor.count() - 2); }
 
   bool intact() const {
-    return tensor.as<T>().front() == static_cast<T>(untouched) &&
-           tensor.as<T>().back() == static_cast<T>(untouched);
+    return tensor.as<T>().front() == element<T>(untouched) &&
+           tensor.as<T>().back() == element<T>(untouched);
   }
 
   Tensor tensor;
@@ -150,7 +181,7 @@ template <class T>
 std::string judge_as(Comm& comm, const Call& call, const RunCall& run) {
   const auto before = input<T>(call, comm.size(), comm.rank());
   const Guarded<T> data(comm.owner(), call, before);
-  const Guarded<T> out(comm.owner(), call, std::vector<T>(call.count, static_cast<T>(untouched)));
+  const Guarded<T> out(comm.owner(), call, std::vector<T>(call.count, element<T>(untouched)));
   run(comm, data.buffer(), out.buffer());
   if (!data.intact() || !out.intact()) {
     return call.text() + ": rank " + std::to_string(comm.rank()) + " wrote past the end";
@@ -183,6 +214,15 @@ inline std::string judge(Comm& comm, const Call& call, const RunCall& run) {
       break;
     case DType::f64:
       fault = judge_as<double>(comm, call, run);
+      break;
+    case DType::bf16:
+      fault = judge_as<Bf16>(comm, call, run);
+      break;
+    case DType::f16:
+      fault = judge_as<F16>(comm, call, run);
+      break;
+    case DType::symbol:
+      fault = "symbols are proved, not judged by numbers";
       break;
     case DType::i32:
       fault = judge_as<std::int32_t>(comm, call, run);

@@ -131,7 +131,8 @@ TEST(DTypes, AreReadBackByName) {
 
 TEST(DTypes, NamesThatDoNotExistAreRefusedWithThoseThatDo) {
   EXPECT_EQ(refusal([] { parse_dtype("float"); }),
-            "no element type is called \"float\": choose one of f32, f64, i32, i64, u8");
+            "no element type is called \"float\": choose one of f32, f64, bf16, f16, i32, i64, u8, "
+            "symbol");
   EXPECT_EQ(refusal([] { parse_reduce_op("Sum"); }),
             "no reduction is called \"Sum\": choose one of none, sum, prod, min, max, avg");
 }

@@ -1,0 +1,128 @@
+// How a Comm sends and receives: envelopes, ports and modelled time, and the check that both sides
+// mean the same.
+#include <algorithm>
+
+#include "runtime/comm.hpp"
+#include "runtime/errors.hpp"
+#include "runtime/group_identity.hpp"
+
+namespace ringside {
+
+namespace {
+
+void check_tag(std::int64_t tag) {
+  if (tag < 0 && tag != return_tag) {
+    throw BadUse("there is no tag " + std::to_string(tag) + ": tags are 0 or more");
+  }
+}
+
+}  // namespace
+
+Envelope Comm::envelope_to(int to, Buffer data, std::int64_t tag) {
+  if (to < 0 || to >= size()) {
+    throw BadUse("group " + name_ + " has ranks 0 to " + std::to_string(size() - 1) +
+                 ": there is no rank " + std::to_string(to) + " to send to");
+  }
+  check_tag(tag);
+  const int destination = world_rank(to);
+  Envelope e{.group = id_,
+             .tag = tag_of(tag),
+             .source = owner_.id(),
+             .destination = destination,
+             .group_name = std::string_view(name_),
+             .count = data.count,
+             .bytes = data.bytes(),
+             .link = owner_.cluster().link_class(owner_.id(), destination)};
+  e.chunk = data.chunk;
+  if (launched_) {
+    e.signature = signature_;
+    e.phase = phase_;
+    e.step = std::max(step_, 0);
+  } else {
+    ++stream_.launches;
+    e.signature = {.sequence = single_sends_++,
+                   .count = data.count,
+                   .operation = std::string_view("send"),
+                   .dtype = data.dtype};
+  }
+  return e;
+}
+
+WaitRecord Comm::wait_record(std::string_view kind, int peer, std::int64_t tag,
+                             std::size_t bytes) const {
+  WaitRecord what{.kind = kind,
+                  .peer = world_rank(peer),
+                  .tag = tag,
+                  .bytes = bytes,
+                  .group = std::string_view(name_)};
+  if (launched_) {
+    what.operation = signature_.operation;
+    what.algorithm = signature_.algorithm;
+    what.sequence = signature_.sequence;
+    what.step = std::max(step_, 0);
+  }
+  return what;
+}
+
+Message* Comm::post(int to, Buffer data, std::int64_t tag, Payload mode, Time& departed) {
+  Envelope e = envelope_to(to, data, tag);
+  e.t0 = e.t1 = ready();
+  if (e.link != LinkClass::self) {
+    const Time duration =
+        owner_.cluster().link(e.link).duration(static_cast<std::int64_t>(e.bytes));
+    const Booking booking = owner_.send_port(e.link).book(stream_.index, e.t0, duration);
+    e.t0 = booking.start;
+    e.t1 = booking.end;
+  }
+  departed = e.t1;
+  owner_.traffic().sent(e);
+  return owner_.endpoint().post(e, data, mode);
+}
+
+void Comm::check(const Envelope& e, int from, Buffer into) const {
+  if (launched_ && !same_operation(e.signature, signature_)) {
+    throw Desync("group " + name_ + ": rank " + std::to_string(owner_.id()) + " is in " +
+                 text_of(signature_) + ", but rank " + std::to_string(world_rank(from)) +
+                 ", from which it receives, is in " + text_of(e.signature));
+  }
+  if (e.count == into.count && (e.count == 0 || e.bytes == into.bytes()) &&
+      (launched_ || e.signature.dtype == into.dtype)) {
+    return;
+  }
+  throw Desync("group " + name_ + ": rank " + std::to_string(owner_.id()) + " expects " +
+               std::to_string(into.count) + " elements of " + std::string(name_of(into.dtype)) +
+               " from rank " + std::to_string(world_rank(from)) + ", which sent " +
+               std::to_string(e.count) + " of " + std::string(name_of(e.signature.dtype)) + " in " +
+               std::string(e.signature.operation) + " #" + std::to_string(e.signature.sequence) +
+               " step " + std::to_string(e.step));
+}
+
+// The message that `from` has sent, once it has come; checked against what is expected.
+Message& Comm::take(int from, Buffer into, std::int64_t tag) {
+  if (from < 0 || from >= size()) {
+    throw BadUse("group " + name_ + " has ranks 0 to " + std::to_string(size() - 1) +
+                 ": there is no rank " + std::to_string(from) + " to receive from");
+  }
+  check_tag(tag);
+  Message& message = owner_.endpoint().take(id_, world_rank(from), tag_of(tag),
+                                            wait_record("recv", from, tag, into.bytes()));
+  check(message.envelope, from, into);
+  return message;
+}
+
+// The receive port is booked, and the stream moves to the arrival.
+void Comm::arrived(const Envelope& e) {
+  Time arrival = e.t1;
+  if (e.link != LinkClass::self) {
+    const Link link = owner_.cluster().link(e.link);
+    Port& port = owner_.receive_port(e.link);
+    const Booking booking = port.book(stream_.index, add(e.t0, link.latency),
+                                      link.duration(static_cast<std::int64_t>(e.bytes)));
+    arrival = std::max(booking.end, add(e.t1, link.latency));
+    port.extend(stream_.index, arrival);
+  }
+  owner_.traffic().received(e, arrival, owner_.wall_ns());
+  reached(arrival);
+}
+
+}  // namespace ringside
