@@ -16,7 +16,7 @@ PowerOfTwo power_of_two(const Shape& s) {
 
 std::size_t PowerOfTwo::sent_doubling(const Shape& s) const {
   const std::size_t unfold = s.rank < 2 * extra ? s.n : 0;
-  return mine < 0 ? s.n : s.n * static_cast<std::size_t>(steps(1) - (extra > 0 ? 2 : 0)) + unfold;
+  return mine < 0 ? s.n : s.n * static_cast<std::size_t>(doublings()) + unfold;
 }
 
 std::size_t PowerOfTwo::sent_halving(const Shape& s) const {

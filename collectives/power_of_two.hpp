@@ -20,10 +20,17 @@ struct PowerOfTwo {
   // The group rank of a number.
   int real(int number) const { return number < extra ? 2 * number + 1 : number + extra; }
 
-  int steps(int passes) const {
-    const auto doublings = static_cast<int>(std::bit_width(static_cast<unsigned>(count))) - 1;
-    return passes * doublings + (extra > 0 ? 2 : 0);
+  // Doublings of the distance, or halvings.
+  int doublings() const {
+    return static_cast<int>(std::bit_width(static_cast<unsigned>(count))) - 1;
   }
+
+  // Longest chain of messages, for one pass over the distances. From a folded rank to the farthest
+  // one, which has a rank to unfold only where more than half of those who take part have one.
+  int steps_doubling() const { return doublings() + (extra == 0 ? 0 : extra > count / 2 ? 2 : 1); }
+
+  // For one pass each way, which comes back to where it started.
+  int steps_halving() const { return 2 * doublings() + (extra == 0 ? 0 : 2); }
 
   // Elements sent: the whole buffer in each step; or halves of halves, and back.
   std::size_t sent_doubling(const Shape& s) const;

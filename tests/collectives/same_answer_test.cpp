@@ -42,7 +42,7 @@ std::vector<std::vector<std::uint64_t>> bits(const JobOptions& options, int p) {
       for (const auto op : {ReduceOp::sum, ReduceOp::avg, ReduceOp::prod}) {
         const Tensor data(rank.memory(), DType::f32, {1003}, Category::buffers, "data");
         fill(data, rank.id());
-        if (!row.reduces || row.rooted) {
+        if (!row.reduces || row.rooted || row.algorithm == "hierarchical") {  // adds by node
           continue;
         }
         run_operation(rank.world(), row.operation, row.algorithm, data.buffer(), {}, op, 0);
