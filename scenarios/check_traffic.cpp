@@ -25,7 +25,11 @@ struct Figures {
 
 // An all-reduce of n elements, by rank. The published formulas for the two algorithms that have
 // one; a row's own claim for others, whose received bytes then have no formula.
-Figures all_reduce_elements(const std::string& algorithm, int p, std::size_t n, int rank) {
+Figures all_reduce_elements(const Settings& s, std::size_t n, std::size_t bytes, int rank) {
+  const int p = s.ranks;
+  const Cluster cluster = cluster_of(s);
+  const auto algorithm =
+      chosen("all_reduce", s.collectives.all_reduce, cluster.nodes(p) > 1, bytes);
   const auto peers = static_cast<std::int64_t>(p - 1);
   const auto count = static_cast<std::int64_t>(n);
   if (algorithm == "ring" && n % static_cast<std::size_t>(p) == 0) {
@@ -35,8 +39,13 @@ Figures all_reduce_elements(const std::string& algorithm, int p, std::size_t n, 
     return rank == 0 ? Figures{peers * count, peers * count} : Figures{count, count};
   }
   const auto& row = pick(all_reduce_algorithms(), "all_reduce", algorithm);
+  Shape shape{.p = p, .n = n};
+  for (int r = 0; r < p; ++r) {
+    shape.node_of.push_back(cluster.node_of(r));
+  }
   const auto sent = [&](int r) {
-    return static_cast<std::int64_t>(row.sent({.p = p, .n = n, .rank = r}));
+    shape.rank = r;
+    return static_cast<std::int64_t>(row.sent(shape));
   };
   return {sent(rank), algorithm == "ring" ? sent((rank + p - 1) % p) : -1};
 }
@@ -67,7 +76,7 @@ Figures gradient_formula(const Settings& s, int rank) {
   const MlpConfig model = plan_of(s, "").model;
   Figures figures;
   for (const auto& b : buckets_of(s)) {
-    figures += all_reduce_elements(s.collectives.all_reduce, s.ranks, b.padded, rank);
+    figures += all_reduce_elements(s, b.padded, b.padded * size_of(model.dtype), rank);
   }
   const int reductions = s.dp.sync_every_microbatch ? s.parallel.microbatches : 1;
   return figures * (reductions * s.train.steps * static_cast<std::int64_t>(size_of(model.dtype)));
@@ -79,7 +88,11 @@ Figures weight_formula(const Settings& s, int rank) {
   for (const Bucket& bucket : buckets_of(s)) {
     bytes += static_cast<std::int64_t>(bucket.count * element);
   }
-  return rank == 0 ? Figures{bytes * (s.ranks - 1), 0} : Figures{0, bytes};
+  const auto algorithm =
+      chosen("broadcast", s.collectives.broadcast, cluster_of(s).nodes(s.ranks) > 1, 0);
+  const auto& row = pick(broadcast_algorithms(), "broadcast", algorithm);
+  const auto copies = static_cast<std::int64_t>(row.sent({.p = s.ranks, .n = 1, .rank = rank}));
+  return {bytes * copies, rank == 0 ? 0 : bytes};
 }
 
 TrafficComparison compare(int rank, std::string operation, std::string label, std::string formula,
@@ -97,10 +110,12 @@ std::vector<TrafficComparison> compare_traffic(const Settings& s, const JobResul
     rows.push_back(compare(r, "all_reduce", "gradients",
                            all_reduce_formula(s.collectives.all_reduce),
                            counted(report, "all_reduce", is_gradient), gradient_formula(s, r)));
-    rows.push_back(compare(r, "broadcast", "weights", "root: (p-1) n, others 0",
-                           counted(report, "broadcast", [](std::string_view) { return true; }),
-                           weight_formula(s, r)));
-    const Figures one = all_reduce_elements(s.collectives.all_reduce, s.ranks, 1, r);
+    rows.push_back(compare(
+        r, "broadcast", "weights",
+        s.collectives.broadcast == "linear" ? "root: (p-1) n, others 0"
+                                            : "claim of " + s.collectives.broadcast,
+        counted(report, "broadcast", [](std::string_view) { return true; }), weight_formula(s, r)));
+    const Figures one = all_reduce_elements(s, 1, 8, r);
     constexpr std::int64_t two_numbers_of_8_bytes = 16;  // loss and token count
     const Figures numbers = one.received < 0
                                 ? Figures{one.sent * two_numbers_of_8_bytes * s.train.steps, -1}

@@ -27,13 +27,17 @@ Rates wall_rates(const CollectiveReport& report, const CollectiveCase& what, con
 Claim claim_of(const CollectiveReport& report, const CollectiveCase& what) {
   const int ranks = report.request.settings.ranks;
   const auto size = static_cast<std::int64_t>(size_of(report.request.dtype));
-  Claim claim{.steps = what.row->steps(ranks)};
+  const Cluster cluster = cluster_of(report.request.settings);
+  Shape shape{.p = ranks, .n = what.count, .root = report.request.root};
   for (int r = 0; r < ranks; ++r) {
-    const auto sent = size * static_cast<std::int64_t>(what.row->sent(ranks, what.count, r));
+    shape.node_of.push_back(cluster.node_of(r));
+  }
+  Claim claim{.steps = what.row->steps(shape)};
+  for (shape.rank = 0; shape.rank < ranks; ++shape.rank) {
+    const auto sent = size * static_cast<std::int64_t>(what.row->sent(shape));
     claim.most_bytes = std::max(claim.most_bytes, sent);
     claim.all_bytes += sent;
   }
-  const Cluster cluster = cluster_of(report.request.settings);
   claim.time = claimed_time(claim.steps, claim.most_bytes,
                             cluster.nodes(ranks) > 1 ? cluster.ib : cluster.nvlink);
   return claim;

@@ -25,7 +25,7 @@ struct KeyFlag {
   const char* meaning;
 };
 
-constexpr std::array<KeyFlag, 8> key_flags{{
+constexpr std::array<KeyFlag, 11> key_flags{{
     {"--text", "FILE", "data.text", "learn this file instead of the built-in text"},
     {"--seed", "N", "train.seed", "seed of weights and data"},
     {"--all-reduce", "NAME", "collectives.all_reduce", "algorithm of all-reduce"},
@@ -33,6 +33,9 @@ constexpr std::array<KeyFlag, 8> key_flags{{
     {"--all-gather", "NAME", "collectives.all_gather", "algorithm of all-gather"},
     {"--all-to-all", "NAME", "collectives.all_to_all", "algorithm of all-to-all"},
     {"--broadcast", "NAME", "collectives.broadcast", "algorithm of broadcast"},
+    {"--reduce", "NAME", "collectives.reduce", "algorithm of reduce"},
+    {"--gather", "NAME", "collectives.gather", "algorithm of gather"},
+    {"--scatter", "NAME", "collectives.scatter", "algorithm of scatter"},
     {"--barrier", "NAME", "collectives.barrier", "algorithm of barrier"},
 }};
 

@@ -23,14 +23,14 @@ SettingKey key(std::string name, std::string meaning, SettingType<T> type, Path.
 
 // Any row of the operation's table; the type's text names the table, which grows by itself.
 SettingType<std::string> algorithm_of(const std::string& operation) {
-  std::vector<std::string> names;
+  std::vector<std::string> names{"auto"};
   for (const auto& row : operation_rows()) {
     if (row.operation == operation) {
       names.emplace_back(row.algorithm);
     }
   }
   auto type = one_of(std::move(names));
-  type.text = "an algorithm of collectives/" + operation + ".cpp";
+  type.text = "auto, or an algorithm of collectives/" + operation + ".cpp";
   return type;
 }
 
@@ -120,6 +120,12 @@ Rows collectives() {
           &Settings::collectives, &CollectivesSettings::all_to_all),
       key("collectives.broadcast", "algorithm of broadcast", algorithm_of("broadcast"),
           &Settings::collectives, &CollectivesSettings::broadcast),
+      key("collectives.reduce", "algorithm of reduce", algorithm_of("reduce"),
+          &Settings::collectives, &CollectivesSettings::reduce),
+      key("collectives.gather", "algorithm of gather", algorithm_of("gather"),
+          &Settings::collectives, &CollectivesSettings::gather),
+      key("collectives.scatter", "algorithm of scatter", algorithm_of("scatter"),
+          &Settings::collectives, &CollectivesSettings::scatter),
       key("collectives.barrier", "algorithm of barrier", algorithm_of("barrier"),
           &Settings::collectives, &CollectivesSettings::barrier),
   };

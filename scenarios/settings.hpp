@@ -73,6 +73,9 @@ struct CollectivesSettings {
   std::string all_gather = "ring";
   std::string all_to_all = "pairwise";
   std::string broadcast = "linear";
+  std::string reduce = "linear";
+  std::string gather = "linear";
+  std::string scatter = "linear";
   std::string barrier = "dissemination";
   bool operator==(const CollectivesSettings&) const = default;
 };
