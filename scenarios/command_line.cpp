@@ -37,6 +37,9 @@ int run_named(const std::string& verb, const Words& words) {
   if (verb == "log") {
     return run_or_help(asked_log(words), log_verb);
   }
+  if (verb == "prove") {
+    return run_or_help(asked_prove(words), prove_verb);
+  }
   if (verb == "collective") {
     return run_or_help(asked_collective(words), collective_verb);
   }

@@ -19,7 +19,7 @@ constexpr const char* exit_codes =
     "3 a rank was lost or silent past the limit, 4 deadlock or mismatched collectives,\n"
     "5 out of device memory.\n";
 
-constexpr std::array<VerbText, 4> verbs{{
+constexpr std::array<VerbText, 5> verbs{{
     {"list", "show the scenarios, each with its lesson",
      "Examples:\n"
      "  ringside list\n"
@@ -40,6 +40,15 @@ constexpr std::array<VerbText, 4> verbs{{
      "  ringside log RUN --rank 0 --op all_reduce --step 3\n"
      "  ringside log RUN --link ib --top 10\n"
      "  ringside log RUN --matrix\n"},
+    {"prove", "prove every algorithm on symbols: for every input, not for sample numbers",
+     "Examples:\n"
+     "  ringside prove\n"
+     "  ringside prove all_reduce --algorithm mine\n"
+     "  ringside prove all_reduce --algorithm hierarchical --ranks 8 --gpus-per-node 3\n"
+     "\n"
+     "The algorithm runs, unchanged, on expressions in place of numbers. A failure says which "
+     "rank\n"
+     "and element is wrong, whose part is missing, doubled or foreign, and in which step.\n"},
     {"collective", "check and time one operation over sizes, with nccl-tests' flags and columns",
      "Examples:\n"
      "  ringside collective all_reduce -b 4 -e 64M -f 4\n"

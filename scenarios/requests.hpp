@@ -8,6 +8,7 @@
 #include "scenarios/collective_case.hpp"
 #include "scenarios/list_verb.hpp"
 #include "scenarios/log_verb.hpp"
+#include "scenarios/prove_verb.hpp"
 #include "scenarios/run_verb.hpp"
 
 namespace ringside {
@@ -24,6 +25,7 @@ struct Asked {
 Asked<ListRequest> asked_list(const std::vector<std::string>& words);
 Asked<RunRequest> asked_run(const std::vector<std::string>& words);
 Asked<LogRequest> asked_log(const std::vector<std::string>& words);
+Asked<ProveRequest> asked_prove(const std::vector<std::string>& words);
 Asked<CollectiveRequest> asked_collective(const std::vector<std::string>& words);
 
 }  // namespace ringside

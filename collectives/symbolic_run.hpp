@@ -1,0 +1,52 @@
+// A job in which an algorithm runs on symbols, and on rough numbers beside them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collectives/definition.hpp"
+#include "collectives/expressions.hpp"
+#include "runtime/launch.hpp"
+
+namespace ringside {
+
+struct SymbolicJob {
+  std::string_view algorithm;
+  int ranks = 1;
+  int gpus_per_node = 0;                // 0: one node
+  std::vector<CollectiveCall> calls{};  // made one after the other
+  DType numbers = DType::f32;
+  std::chrono::nanoseconds limit = std::chrono::seconds(10);
+  // Which elements' values are kept at every step; none, or all of one call.
+  bool history = false;
+  std::vector<std::size_t> watched{};  // with history: only these elements; empty: all
+};
+
+// What one rank held: `values` of the watched elements when a step began, and at the end.
+struct Moment {
+  int step = 0;  // that is about to begin; the number of steps at the end
+  std::vector<Symbol> values{};
+  std::vector<Symbol> out{};  // of all_to_all
+};
+
+struct RankSymbols {
+  std::vector<Symbol> result{};      // all elements after the call
+  std::vector<std::byte> numbers{};  // the same call on rough numbers
+  std::vector<Moment> history{};
+};
+
+struct SymbolicRun {
+  std::vector<std::vector<RankSymbols>> calls{};  // [call][rank]
+  std::vector<std::vector<SymbolNode>> tables{};  // [rank]
+  std::vector<TrafficRecord> messages{};          // of the symbols
+  std::optional<std::string> failure{};           // the job died: why
+};
+
+SymbolicRun run_on_symbols(const SymbolicJob& job);
+
+// The rough number that element i of a rank holds: of either sign, from 1e-4 to 1e4, so that every
+// other order of additions rounds to other bits.
+float rough_number(int rank, std::size_t i);
+
+}  // namespace ringside
