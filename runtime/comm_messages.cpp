@@ -16,6 +16,12 @@ void check_tag(std::int64_t tag) {
   }
 }
 
+// The operation, and what its data is: "all_reduce (ring, sum) #3 of 1 i64, \"tokens\"".
+std::string labelled(const Signature& signature) {
+  const std::string_view label = signature.label;
+  return text_of(signature) + (label.empty() ? "" : ", \"" + std::string(label) + "\"");
+}
+
 }  // namespace
 
 Envelope Comm::envelope_to(int to, Buffer data, std::int64_t tag) {
@@ -80,21 +86,26 @@ Message* Comm::post(int to, Buffer data, std::int64_t tag, Payload mode, Time& d
 }
 
 void Comm::check(const Envelope& e, int from, Buffer into) const {
+  const std::string us = "group " + name_ + ": rank " + std::to_string(owner_.id());
+  const std::string peer = "rank " + std::to_string(world_rank(from));
   if (launched_ && !same_operation(e.signature, signature_)) {
-    throw Desync("group " + name_ + ": rank " + std::to_string(owner_.id()) + " is in " +
-                 text_of(signature_) + ", but rank " + std::to_string(world_rank(from)) +
-                 ", from which it receives, is in " + text_of(e.signature));
+    throw Desync(us + " is in " + labelled(signature_) + ", but " + peer +
+                 ", from which it receives, is in " + labelled(e.signature));
   }
   if (e.count == into.count && (e.count == 0 || e.bytes == into.bytes()) &&
       (launched_ || e.signature.dtype == into.dtype)) {
     return;
   }
-  throw Desync("group " + name_ + ": rank " + std::to_string(owner_.id()) + " expects " +
-               std::to_string(into.count) + " elements of " + std::string(name_of(into.dtype)) +
-               " from rank " + std::to_string(world_rank(from)) + ", which sent " +
-               std::to_string(e.count) + " of " + std::string(name_of(e.signature.dtype)) + " in " +
-               std::string(e.signature.operation) + " #" + std::to_string(e.signature.sequence) +
-               " step " + std::to_string(e.step));
+  const auto& s = e.signature;
+  const std::string where =
+      launched_ ? labelled(s) + ", step " + std::to_string(e.step) +
+                      "; both sides must cut the same chunks: compare what one sends with what the "
+                      "other expects"
+                : std::string(s.operation) + " #" + std::to_string(s.sequence) + " step " +
+                      std::to_string(e.step);
+  throw Desync(us + " expects " + std::to_string(into.count) + " elements of " +
+               std::string(name_of(into.dtype)) + " from " + peer + ", which sent " +
+               std::to_string(e.count) + " of " + std::string(name_of(s.dtype)) + " in " + where);
 }
 
 // The message that `from` has sent, once it has come; checked against what is expected.

@@ -101,6 +101,34 @@ TEST_P(WrongMessages, ATypeThatDiffersNamesBothSides) {
   expect_parts(result.ranks[1].text, {"expects 4 elements of f32", "sent 4 of i32"});
 }
 
+// Inside an operation the text names it, what its data is, and where to look.
+TEST_P(WrongMessages, AChunkThatIsCutOtherwiseNamesTheOperationAndItsData) {
+  const auto result = run_job_tested(2, GetParam().options(), [](Rank& rank) {
+    Numbers numbers(4);
+    const Buffer data = buffer_of(std::span(numbers));
+    rank.world()
+        .launch({.count = 4,
+                 .operation = std::string_view("all_reduce"),
+                 .algorithm = std::string_view("mine"),
+                 .label = std::string_view("tokens"),
+                 .dtype = DType::i32},
+                [&] {
+                  rank.world().next_step("gather");
+                  if (rank.id() == 0) {
+                    rank.world().send(1, data.slice(0, 3));
+                  } else {
+                    rank.world().recv(0, data.slice(0, 2));
+                  }
+                })
+        .wait();
+  });
+  ASSERT_EQ(result.cause, 1) << result.describe();
+  EXPECT_EQ(result.ranks[1].type, "Desync");
+  expect_parts(result.ranks[1].text,
+               {"rank 1 expects 2 elements of i32", "which sent 3", "all_reduce (mine)",
+                "\"tokens\"", "step 0", "cut the same chunks"});
+}
+
 template <class Call>
 std::string refusal(Call&& call) {
   try {
