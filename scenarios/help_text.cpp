@@ -16,8 +16,8 @@ struct VerbText {
 
 constexpr const char* exit_codes =
     "Exit codes: 0 all checks hold, 1 a check failed, 2 bad use or configuration,\n"
-    "3 a rank was lost or silent past the limit, 4 deadlock or mismatched collectives,\n"
-    "5 out of device memory.\n";
+    "3 a rank was lost or silent past the limit, 4 deadlock, or members that disagree\n"
+    "about an operation or a message, 5 out of device memory.\n";
 
 constexpr std::array<VerbText, 5> verbs{{
     {"list", "show the scenarios, each with its lesson",
@@ -30,7 +30,7 @@ constexpr std::array<VerbText, 5> verbs{{
      "  ringside run dp/ring --ranks 5 --all-reduce naive\n"
      "  ringside run dp/ring --ranks 8 --set cluster.gpus_per_node=3     nodes of 3, 3 and 2 GPUs\n"
      "  ringside run dp/overlap --set train.batch=8 --set dp.bucket=\"1 MiB\"\n"
-     "  ringside run my.toml --text book.txt --out runs/book --json\n"
+     "  ringside run my.toml --text README.md --out runs/mine --json\n"
      "\n"
      "A run leaves a folder under runs/ (or --out): traffic.jsonl, trace.json for\n"
      "https://ui.perfetto.dev, summary.json, and scenario.toml, which `ringside run` takes again.\n"

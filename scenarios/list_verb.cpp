@@ -11,6 +11,7 @@
 #include "scenarios/overrides.hpp"
 #include "scenarios/scenario_file.hpp"
 #include "scenarios/terminal.hpp"
+#include "scenarios/wrap.hpp"
 
 namespace ringside {
 namespace {
@@ -62,6 +63,7 @@ void print_text(const std::vector<Entry>& entries, bool chinese) {
   for (const auto& entry : entries) {
     width = std::max(width, entry.name.size());
   }
+  const std::size_t columns = stdout_columns();
   std::string folder;
   for (const auto& [name, settings, error] : entries) {
     if (folder_of(name) != folder) {
@@ -70,11 +72,16 @@ void print_text(const std::vector<Entry>& entries, bool chinese) {
       std::cout << fmt::format("{}/\n", folder);
     }
     if (error.empty()) {
-      std::cout << fmt::format("  {:<{}}  {:>3} ranks  {}\n", name, width, settings.ranks,
-                               chinese ? settings.lesson.zh : settings.lesson.en);
+      const auto head = fmt::format("  {:<{}}  {:>3} {}  ", name, width, settings.ranks,
+                                    chinese ? "卡" : "ranks");
+      std::cout << head
+                << wrapped(chinese ? settings.lesson.zh : settings.lesson.en, width_of(head),
+                           columns)
+                << '\n';
     }
   }
-  std::cout << "\nRun one with: ringside run NAME\n";
+  std::cout << (chinese ? "\n运行其中一个：ringside run 名字\n"
+                        : "\nRun one with: ringside run NAME\n");
 }
 
 }  // namespace

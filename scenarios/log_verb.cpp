@@ -9,6 +9,7 @@
 #include "runtime/errors.hpp"
 #include "runtime/traffic_line.hpp"
 #include "runtime/traffic_log.hpp"
+#include "scenarios/message_row.hpp"
 #include "scenarios/traffic_digest.hpp"
 #include "scenarios/traffic_query.hpp"
 #include "scenarios/traffic_summary.hpp"
@@ -19,10 +20,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
-constexpr std::string_view columns =
-    "           start ->              end us  src -> dst     bytes  link    group operation #seq"
-    "        phase           step      chunk      label";
-
 void print(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
@@ -31,11 +28,19 @@ void print(std::string_view text) {
 fs::path log_of(const fs::path& run) {
   std::error_code error;
   if (!fs::exists(run, error)) {
+    const auto below = fs::path("runs") / run;
     throw BadUse("there is no run " + run.string() +
-                 "; name a run's folder, as `ringside run` prints it, or a traffic.jsonl");
+                 (run.is_relative() && fs::exists(below, error)
+                      ? "; did you mean " + below.string() + "?"
+                      : "; name a run's folder, as `ringside run` prints it, or a traffic.jsonl"));
+  }
+  if (fs::is_regular_file(run, error)) {
+    return run;
   }
   if (!fs::is_directory(run, error)) {
-    return run;
+    throw BadUse(run.string() +
+                 " is neither a folder nor a regular file: name a run's folder, as "
+                 "`ringside run` prints it, or a traffic.jsonl");
   }
   for (const auto* name : {"traffic.jsonl", "summary.json"}) {
     if (fs::exists(run / name, error)) {
@@ -106,37 +111,49 @@ void print_json(const LogRequest& request, const fs::path& path, const TrafficDi
 }
 
 void print_text(const LogRequest& request, const TrafficDigest& digest, bool messages) {
-  if (request.top > 0 && digest.all().messages > 0) {
-    print(fmt::format("{}\n", columns));
-    for (const auto& message : digest.largest()) {
-      print(describe(message) + '\n');
+  const auto all = digest.all().messages;
+  if (request.top > 0 && all > 0) {
+    const auto largest = digest.largest();
+    print(
+        fmt::format("the {} largest of {} messages\n{}\n", largest.size(), all, message_heading()));
+    for (const auto& message : largest) {
+      print(message_row(message) + '\n');
     }
   }
   const bool lines = messages && (request.top > 0 || !request.matrix);
-  print(lines && digest.all().messages > 0 ? "\n" : "");
-  if (request.matrix && digest.all().messages > 0) {
+  print(lines && all > 0 ? "\n" : "");
+  if (request.matrix && all > 0) {
     print(digest.matrix().describe() + '\n');
   }
+  print(request.top > 0 && all > 0 ? fmt::format("sums of all {} messages:\n", all) : "");
   print(digest.describe());
 }
 
-// Prints the lines that are asked for on the way. True: the log is cut.
+// Every message that is asked for, under a line that says how many.
+void print_messages(const TrafficQuery& query, const fs::path& path, std::int64_t count) {
+  print(fmt::format("{} message{}, their sums at the end\n{}\n", count, count == 1 ? "" : "s",
+                    message_heading()));
+  read_traffic_log(path, [&](const LoggedMessage& message) {
+    if (query.matches(message)) {
+      print(message_row(message) + '\n');
+    }
+  });
+}
+
+// Prints the lines that are asked for. True: the log is cut.
 bool read_messages(const LogRequest& request, const fs::path& path, TrafficDigest& digest) {
   const TrafficQuery query{request.rank, request.op, request.group, request.link, request.step};
-  const bool lines = request.top == 0 && !request.matrix && !request.json;
   TrafficNames names;
   const auto end = read_traffic_log(path, [&](const LoggedMessage& message) {
     names.add(message);
-    if (!query.matches(message)) {
-      return;
+    if (query.matches(message)) {
+      digest.add(message);
     }
-    if (lines) {
-      print(digest.all().messages == 0 ? fmt::format("{}\n", columns) : "");
-      print(describe(message) + '\n');
-    }
-    digest.add(message);
   });
   names.check(query, path.string());
+  if (request.top == 0 && !request.matrix && !request.json && digest.all().messages > 0) {
+    print_messages(query, path, digest.all().messages);
+  }
   if (end.cut) {
     std::fputs("the log's last line is cut, as the run ended while it was written; left out\n",
                stderr);
@@ -146,10 +163,14 @@ bool read_messages(const LogRequest& request, const fs::path& path, TrafficDiges
 
 void read_sums(const LogRequest& request, const fs::path& path, TrafficDigest& digest) {
   const auto summary = read_traffic_summary(path);
+  const auto again = "; to have them: ringside run " + summary.scenario + " --log full";
+  if (summary.log == "none") {
+    throw BadUse("this run kept no messages, nor their sums (--log none)" + again);
+  }
   const auto remedy =
-      "this run kept the sums of its traffic, not its messages (--log summary or "
-      "none, or more than a million of them); to have them: ringside run " +
-      summary.scenario + " --log full";
+      "this run kept the sums of its traffic, not its messages (--log summary, or more than a "
+      "million of them)" +
+      again;
   if (request.rank || request.step || request.top > 0 || request.matrix) {
     throw BadUse("--rank, --step, --top and --matrix need messages: " + remedy);
   }

@@ -1,6 +1,7 @@
 #include "scenarios/terminal.hpp"
 
 #include <spdlog/fmt/fmt.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,6 +24,12 @@ bool stderr_rewrites_lines() {
 
 bool stderr_has_colour() {
   return stderr_rewrites_lines() && !set("NO_COLOR");
+}
+
+std::size_t stdout_columns() {
+  winsize size{};
+  const bool known = isatty(STDOUT_FILENO) == 1 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+  return known ? size.ws_col : 0;
 }
 
 std::string printable(std::string_view text) {

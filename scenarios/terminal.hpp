@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <ostream>
 #include <string>
@@ -14,6 +15,9 @@ namespace ringside {
 bool stderr_rewrites_lines();
 // The same, and NO_COLOR is not set.
 bool stderr_has_colour();
+
+// The columns of the terminal on stdout; 0 when it is none, or does not say.
+std::size_t stdout_columns();
 
 // `text` with control characters as \xNN, so that a file name cannot move the cursor. Other bytes
 // stay as they are.

@@ -32,6 +32,7 @@ TrafficSummary read_traffic_summary(const std::filesystem::path& path) {
                    "\" before its traffic was written: " + document.at("error").get<std::string>());
     }
     summary.scenario = document.at("scenario").get<std::string>();
+    summary.log = document.value("log", "");
     for (const auto& rank : document.at("traffic")) {
       for (const auto& sum : rank.at("sums")) {
         summary.sums.push_back({rank.at("rank").get<int>(),

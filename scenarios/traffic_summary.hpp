@@ -18,6 +18,7 @@ struct RankTraffic {
 
 struct TrafficSummary {
   std::string scenario;  // "dp/ring"
+  std::string log;       // what was kept: "summary", "none"
   std::vector<RankTraffic> sums;
 };
 

@@ -171,12 +171,41 @@ TEST_F(LogVerb, TopGivesTheLargestFirstAndOfEqualsTheFirst) {
 
 TEST_F(LogVerb, PrintsALineForEachMessageThenTheSums) {
   const auto text = printed({.run = run + "/traffic.jsonl", .op = "broadcast"});
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1 + 3 + 1 + 3 + 1 + 1 + 4) << text;
-  EXPECT_NE(text.find(" 0 -> 3 "), std::string::npos) << text;
-  EXPECT_NE(text.find("broadcast (linear) #0"), std::string::npos) << text;
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2 + 3 + 1 + 3 + 1 + 1 + 4) << text;
+  EXPECT_TRUE(text.starts_with("3 messages, their sums at the end\n")) << text;
+  EXPECT_EQ(text.find(" step 0"), std::string::npos) << text;
+  EXPECT_NE(text.find("    0    3 20.003 kB  ib "), std::string::npos) << text;
+  EXPECT_NE(text.find("broadcast (linear) "), std::string::npos) << text;
   EXPECT_NE(text.find("60006"), std::string::npos) << text;
   EXPECT_EQ(text.find('\r'), std::string::npos);
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
+}
+
+TEST_F(LogVerb, SaysThatTheSumsOfATopAreOfAllMessages) {
+  const auto text = printed({.run = run, .top = 2});
+  EXPECT_TRUE(text.starts_with("the 2 largest of 28 messages\n")) << text;
+  EXPECT_NE(text.find("sums of all 28 messages:\noperation"), std::string::npos) << text;
+}
+
+TEST_F(LogVerb, ReadsNothingThatIsNoRegularFile) {
+  EXPECT_NE(refusal({.run = "/dev/zero"}).find("neither a folder nor a regular file"),
+            std::string::npos);
+}
+
+TEST_F(LogVerb, GuessesTheFolderOfRuns) {
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  std::filesystem::create_directories("runs/dp-ring-1");
+  const auto text = refusal({.run = "dp-ring-1"});
+  std::filesystem::current_path(before);
+  EXPECT_NE(text.find("did you mean runs/dp-ring-1?"), std::string::npos) << text;
+}
+
+TEST_F(LogVerb, SaysWhenARunKeptNotEvenSums) {
+  std::filesystem::remove(run + "/traffic.jsonl");
+  std::ofstream(run + "/summary.json")
+      << R"({"scenario":"dp/ring","log":"none","traffic":[{"rank":0,"sums":[]}]})";
+  EXPECT_NE(refusal({}).find("nor their sums (--log none)"), std::string::npos);
 }
 
 TEST_F(LogVerb, RefusesNamesThatDoNotOccurWithThoseThatDo) {
