@@ -86,15 +86,16 @@ Message* Comm::post(int to, Buffer data, std::int64_t tag, Payload mode, Time& d
 }
 
 void Comm::check(const Envelope& e, int from, Buffer into) const {
-  const std::string us = "group " + name_ + ": rank " + std::to_string(owner_.id());
-  const std::string peer = "rank " + std::to_string(world_rank(from));
-  if (launched_ && !same_operation(e.signature, signature_)) {
-    throw Desync(us + " is in " + labelled(signature_) + ", but " + peer +
-                 ", from which it receives, is in " + labelled(e.signature));
-  }
-  if (e.count == into.count && (e.count == 0 || e.bytes == into.bytes()) &&
+  const bool together = !launched_ || same_operation(e.signature, signature_);
+  if (together && e.count == into.count && (e.count == 0 || e.bytes == into.bytes()) &&
       (launched_ || e.signature.dtype == into.dtype)) {
     return;
+  }
+  const std::string us = "group " + name_ + ": rank " + std::to_string(owner_.id());
+  const std::string peer = "rank " + std::to_string(world_rank(from));
+  if (!together) {
+    throw Desync(us + " is in " + labelled(signature_) + ", but " + peer +
+                 ", from which it receives, is in " + labelled(e.signature));
   }
   const auto& s = e.signature;
   const std::string where =

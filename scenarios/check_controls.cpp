@@ -1,6 +1,7 @@
 // Negative controls: deliberate faults that the gates must catch. A gate that a fault passes is no
 // gate.
 #include <array>
+#include <optional>
 
 #include "scenarios/checks.hpp"
 
@@ -33,8 +34,10 @@ bool same_run(const TrainingOutcome& a, const TrainingOutcome& b) {
   return true;
 }
 
-// The gate that the fault breaks first in the table's order, with what it measured.
-Check judge(const Control& control, const Checks& gates, bool changes_nothing) {
+// The gate that the fault breaks first in the table's order, with what it measured; not one that
+// the run without a fault breaks too.
+Check judge(const Control& control, const Checks& gates, const Checks& without_fault,
+            bool changes_nothing) {
   Check check{.name = "control." + std::string(control.name),
               .measured = "no gate broken",
               .gate = "caught by a gate",
@@ -44,13 +47,18 @@ Check judge(const Control& control, const Checks& gates, bool changes_nothing) {
     check.verdict = CheckVerdict::not_applicable;
     return check;
   }
-  for (const auto& gate : gates) {
-    if (gate.verdict == CheckVerdict::fail) {
-      check.measured = gate.measured;
-      check.note = "breaks " + gate.name + " " + gate.gate;
-      check.verdict = CheckVerdict::pass;
-      break;
+  for (std::size_t i = 0; i < gates.size(); ++i) {
+    if (gates[i].verdict != CheckVerdict::fail) {
+      continue;
     }
+    check.measured = gates[i].measured;
+    check.note = "breaks " + gates[i].name + " " + gates[i].gate;
+    if (without_fault[i].verdict == CheckVerdict::pass) {
+      check.verdict = CheckVerdict::pass;
+      return check;
+    }
+    check.verdict = CheckVerdict::not_applicable;
+    check.note += "; the run without a fault breaks this gate already";
   }
   return check;
 }
@@ -66,11 +74,14 @@ Checks check_controls(const CheckContext& context) {
     const Reference truth =
         scaled ? train_alone(plan_of(s, context.text, control.loss_divisor)) : context.truth;
     const auto faulty = context.run(s, truth, control.fault, control.loss_divisor);
-    const bool changes_nothing =
-        s.ranks == 1 &&
-        same_run(faulty,
-                 scaled ? context.run(s, truth, Fault::none, control.loss_divisor) : context.main);
-    checks.push_back(judge(control, training_gates(s.model.dtype, s, faulty), changes_nothing));
+    std::optional<TrainingOutcome> without;
+    if (scaled) {
+      without = context.run(s, truth, Fault::none, control.loss_divisor);
+    }
+    const TrainingOutcome& sound = without ? *without : context.main;
+    const bool changes_nothing = s.ranks == 1 && same_run(faulty, sound);
+    checks.push_back(judge(control, training_gates(s.model.dtype, s, faulty),
+                           training_gates(s.model.dtype, s, sound), changes_nothing));
   }
   return checks;
 }

@@ -48,6 +48,15 @@ double share(Time part, Time whole) {
              : static_cast<double>(part.count()) / static_cast<double>(whole.count());
 }
 
+// Which of two scenarios hides the larger share: 1 this one, -1 its peer, which has the overlap or
+// more tokens; 0 when they do not differ so.
+int hides_more(const Settings& s, const Settings& peer) {
+  if (s.dp.overlap != peer.dp.overlap) {
+    return s.dp.overlap ? 1 : -1;
+  }
+  return s.dp.overlap && s.train.batch < peer.train.batch ? -1 : 0;
+}
+
 std::string seconds(Time t) {
   return to_string(t);
 }
@@ -81,14 +90,23 @@ Checks check_exposed(const CheckContext& context) {
   other.ranks = s.ranks;
   other.cluster = s.cluster;
   other.links = s.links;
+  const int expected = hides_more(s, other);
+  if (expected == 0) {
+    checks.push_back(
+        {.name = "exposed.share_of_communication",
+         .measured = "alike",
+         .gate = "another than the peer's",
+         .verdict = CheckVerdict::not_applicable,
+         .note = "no overlap against overlap, nor fewer tokens, beside " + s.checks.peer});
+    return checks;
+  }
   const auto truth = train_alone(plan_of(other, context.text));
   const Exposure there = measure(other, context.run(other, truth));
   const double mine = share(here.exposed, here.communication);
   const double theirs = share(there.exposed, there.communication);
-  const bool should_hide_more = s.dp.overlap && !other.dp.overlap;
   checks.push_back(holds("exposed.share_of_communication",
-                         should_hide_more ? mine < theirs : mine > theirs, std::to_string(mine),
-                         (should_hide_more ? "< " : "> ") + std::to_string(theirs),
+                         expected > 0 ? mine < theirs : mine > theirs, std::to_string(mine),
+                         (expected > 0 ? "< " : "> ") + std::to_string(theirs),
                          "the other figure is of " + s.checks.peer));
   return checks;
 }

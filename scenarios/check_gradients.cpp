@@ -1,5 +1,6 @@
 // Training against one process: the gates of DP equivalence (docs/exactness.md).
 #include <algorithm>
+#include <cmath>
 
 #include "scenarios/checks.hpp"
 
@@ -19,22 +20,40 @@ struct Gates {
 constexpr Gates f32_gates{1e-6, 1e-5, 1e-4, 1e-6, 1e-6};
 constexpr Gates f64_gates{1e-12, 1e-12, 1e-12, 1e-12, 1e-12};
 
-// The worst over ranks and over the first `steps` steps.
+struct Worst {
+  double value = 0;
+  std::size_t step = 0;  // from 1; 0: all values are 0
+};
+
+// The worst over ranks and over the first `steps` steps; of equals the earliest.
 template <class Measure>
-double worst(const TrainingOutcome& outcome, std::size_t steps, Measure measure) {
-  double most = 0;
-  for (const auto& rank : outcome.ranks) {
-    for (std::size_t s = 0; s < std::min(steps, rank.size()); ++s) {
-      most = std::max(most, measure(rank[s]));
+Worst worst(const TrainingOutcome& outcome, std::size_t steps, Measure measure) {
+  Worst most;
+  for (std::size_t s = 0; s < steps; ++s) {
+    for (const auto& rank : outcome.ranks) {
+      if (s < rank.size() && (measure(rank[s]) > most.value || std::isnan(measure(rank[s])))) {
+        most = {measure(rank[s]), s + 1};
+      }
     }
   }
   return most;
 }
 
+// A row that says at which of several steps the worst was.
+template <class Measure>
+Check gate_row(std::string name, double limit, const TrainingOutcome& outcome, std::size_t steps,
+               Measure measure, std::string note) {
+  const Worst most = worst(outcome, steps, measure);
+  if (steps > 1 && most.step > 0) {
+    note += "; worst at step " + std::to_string(most.step);
+  }
+  return below(std::move(name), most.value, limit, std::move(note));
+}
+
 Checks gates(const std::string& prefix, const Gates& gate, const TrainingOutcome& outcome,
              std::size_t steps) {
   const auto row = [&](const char* what, double limit, auto measure, std::string note = {}) {
-    return below(prefix + what, worst(outcome, steps, measure), limit, std::move(note));
+    return gate_row(prefix + what, limit, outcome, steps, measure, std::move(note));
   };
   return {
       row(
@@ -68,16 +87,15 @@ Checks training_gates(const std::string& prefix, const Settings& settings,
   Checks checks = gates(prefix, gate, outcome, steps);
   const auto all = static_cast<std::size_t>(settings.train.steps);
   if (sgd) {
-    checks.push_back(
-        below(prefix + ".parameters",
-              worst(outcome, all, [](const StepOutcome& s) { return s.parameters.absolute; }),
-              gate.parameter, "max |difference| after every update"));
+    checks.push_back(gate_row(
+        prefix + ".parameters", gate.parameter, outcome, all,
+        [](const StepOutcome& s) { return s.parameters.absolute; },
+        "max |difference| after every update"));
   } else {
-    checks.push_back(
-        below(prefix + ".loss_later",
-              worst(outcome, all,
-                    [](const StepOutcome& s) { return relative(s.reference_loss, s.loss); }),
-              1e-5, "relative, all steps; Adam divides by small numbers"));
+    checks.push_back(gate_row(
+        prefix + ".loss_later", 1e-5, outcome, all,
+        [](const StepOutcome& s) { return relative(s.reference_loss, s.loss); },
+        "relative, all steps; Adam divides by small numbers"));
   }
   return checks;
 }
@@ -85,7 +103,8 @@ Checks training_gates(const std::string& prefix, const Settings& settings,
 Checks check_gradients(const CheckContext& context) {
   Checks checks = training_gates(context.settings.model.dtype, context.settings, context.main);
   double ulps = worst(context.main, static_cast<std::size_t>(context.settings.train.steps),
-                      [](const StepOutcome& s) { return s.gradients.ulps; });
+                      [](const StepOutcome& s) { return s.gradients.ulps; })
+                    .value;
   checks.front().note += "; " + std::to_string(static_cast<long long>(ulps)) + " ULPs at most";
   return checks;
 }

@@ -47,6 +47,12 @@ Checks check_shards(const CheckContext& context) {
 }
 
 Checks check_accumulation(const CheckContext& context) {
+  if (context.settings.parallel.microbatches == 1) {
+    return {{.name = "accumulation",
+             .measured = "one micro-batch",
+             .gate = "equal to one micro-batch",
+             .verdict = CheckVerdict::not_applicable}};
+  }
   Settings whole = context.settings;
   whole.parallel.microbatches = 1;
   const auto at_once = context.run(whole, context.truth);

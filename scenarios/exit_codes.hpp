@@ -11,7 +11,7 @@ inline constexpr int exit_ok = 0;             // all checks hold
 inline constexpr int exit_check_failed = 1;   // a check failed
 inline constexpr int exit_bad_use = 2;        // bad use or configuration
 inline constexpr int exit_peer_lost = 3;      // a rank was lost, or silent past the limit
-inline constexpr int exit_deadlock = 4;       // deadlock, or mismatched collectives
+inline constexpr int exit_deadlock = 4;       // deadlock, or members that disagree
 inline constexpr int exit_out_of_memory = 5;  // out of device memory
 
 struct Failure {

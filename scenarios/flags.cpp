@@ -1,5 +1,7 @@
 #include "scenarios/flags.hpp"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 #include <memory>
 
@@ -65,7 +67,7 @@ std::string Flags::help() const {
   for (auto gap = text.find("\n\n\n"); gap != std::string::npos; gap = text.find("\n\n\n")) {
     text.erase(gap, 1);
   }
-  return text;
+  return text.substr(0, text.find_last_not_of('\n') + 1) + "\n";
 }
 
 bool Flags::parse(std::vector<std::string> words) {
@@ -84,7 +86,20 @@ bool Flags::parse(std::vector<std::string> words) {
   if (const auto extra = app_.remaining(); !extra.empty()) {
     throw BadUse(complaint(extra));
   }
+  refuse_flags_as_values();
   return true;
+}
+
+// "--out --json" has forgotten the folder.
+void Flags::refuse_flags_as_values() const {
+  for (const auto* option : app_.get_options()) {
+    for (const auto& value : option->results()) {
+      if (option->get_items_expected_max() > 0 && value.starts_with("--")) {
+        throw BadUse(fmt::format("{}: a value is missing: {} is a flag (`ringside {} --help`)",
+                                 option->get_name(), value, verb_));
+      }
+    }
+  }
 }
 
 std::string Flags::complaint(const std::vector<std::string>& extra) const {

@@ -30,6 +30,7 @@ class Flags {
   std::string help() const;
 
  private:
+  void refuse_flags_as_values() const;
   std::string complaint(const std::vector<std::string>& extra) const;
 
   std::string verb_;

@@ -108,4 +108,25 @@ void apply_overrides(Settings& settings, const Overrides& overrides) {
   resolve(settings);
 }
 
+std::vector<std::string> changed_by(const Overrides& overrides, Settings scenario,
+                                    const Settings& run) {
+  try {
+    resolve(scenario);
+  } catch (const BadUse&) {  // it could only run with the changes: compared as it is written
+  }
+  std::vector<std::string> changed;
+  if (overrides.ranks && scenario.ranks != run.ranks) {
+    changed.emplace_back("ranks");
+  }
+  for (const auto& change : overrides.set) {
+    const auto* key = find_key(change.key);
+    const bool is_text = key->name == "name" || key->section() == "lesson";
+    const bool known = std::find(changed.begin(), changed.end(), key->name) != changed.end();
+    if (!is_text && !known && key->print(scenario) != key->print(run)) {
+      changed.push_back(key->name);
+    }
+  }
+  return changed;
+}
+
 }  // namespace ringside

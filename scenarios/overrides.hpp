@@ -30,12 +30,17 @@ struct Overrides {
 // Throws BadUse "--set train.steps=0: must be …".
 void apply_overrides(Settings& settings, const Overrides& overrides);
 
+// What the command line changed in a scenario: "ranks", keys, in the order given. What was set to
+// the value that it had is not among them; nor are name and lesson.
+std::vector<std::string> changed_by(const Overrides& overrides, Settings scenario,
+                                    const Settings& run);
+
 // Fills in what is left open (ranks, parallel.dp) and checks that the numbers agree. Throws BadUse
 // "dp/ring: parallel.dp = 4, …" with the numbers and the nearest valid choices.
 void resolve(Settings& settings);
 
 // Throws BadUse "where: there is no such file" when a text to learn is missing, a folder or device,
-// unreadable or empty.
+// unreadable or empty, or when its path is not UTF-8, which scenario.toml could not hold.
 void check_text_file(const std::string& path, const std::string& where);
 
 }  // namespace ringside

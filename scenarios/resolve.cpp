@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "runtime/errors.hpp"
 #include "scenarios/overrides.hpp"
@@ -64,6 +65,14 @@ void check_model(const ModelSettings& model) {
   }
 }
 
+bool is_utf8(const std::string& text) {
+  try {
+    return !nlohmann::json(text).dump().empty();
+  } catch (const nlohmann::json::exception&) {
+    return false;
+  }
+}
+
 void check_all(Settings& settings) {
   resolve_ranks(settings);
   resolve_degrees(settings);
@@ -86,6 +95,9 @@ void check_text_file(const std::string& path, const std::string& where) {
   const auto refuse = [&](const char* why) {
     throw BadUse(where + ": " + why + ": give a file with at least one byte that you may read");
   };
+  if (!is_utf8(path)) {
+    refuse("its path is not UTF-8, and scenario.toml could not name it");
+  }
   if (!std::filesystem::exists(path, failed)) {
     refuse("there is no such file");
   }

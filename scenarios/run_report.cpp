@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "scenarios/near_miss.hpp"
+
 namespace ringside {
 
 namespace {
@@ -22,6 +24,10 @@ std::string verdict_of(const Check& check) {
   return check.verdict == CheckVerdict::fail             ? "FAIL"
          : check.verdict == CheckVerdict::not_applicable ? "not applicable"
                                                          : "pass";
+}
+
+std::string_view name_of(LogLevel level) {
+  return level == LogLevel::full ? "full" : level == LogLevel::summary ? "summary" : "none";
 }
 
 // All of a few; the first and the last of many.
@@ -70,8 +76,9 @@ std::string traffic_text(std::vector<TrafficComparison> rows) {
     const auto& r = rows[first];
     const std::string ranks =
         first == last ? std::to_string(r.rank) : fmt::format("{}-{}", r.rank, rows[last].rank);
+    const auto expected = r.received_formula ? std::to_string(*r.received_formula) : "-";
     text += fmt::format("  {:8} {:14} {:11} {:>14} {:>14} {:>14} {:>14}  {}\n", ranks, r.operation,
-                        r.label, r.sent, r.sent_formula, r.received, r.received_formula, r.formula);
+                        r.label, r.sent, r.sent_formula, r.received, expected, r.formula);
     first = last + 1;
   }
   return text;
@@ -114,16 +121,22 @@ nlohmann::json traffic_json(const RunReport& report) {
     auto compared = nlohmann::json::array();
     for (const auto& row : report.traffic) {
       if (row.rank == static_cast<int>(r)) {
-        compared.push_back(
-            {{"operation", row.operation},
-             {"label", row.label},
-             {"formula", row.formula},
-             {"sent", {{"counted", row.sent}, {"formula", row.sent_formula}}},
-             {"received", {{"counted", row.received}, {"formula", row.received_formula}}}});
+        nlohmann::json received{{"counted", row.received}, {"formula", nullptr}};
+        if (row.received_formula) {
+          received["formula"] = *row.received_formula;
+        }
+        compared.push_back({{"operation", row.operation},
+                            {"label", row.label},
+                            {"formula", row.formula},
+                            {"sent", {{"counted", row.sent}, {"formula", row.sent_formula}}},
+                            {"received", received}});
       }
     }
+    const bool kept = report.log != LogLevel::none;
     ranks.push_back(
-        {{"rank", r}, {"compared", compared}, {"sums", sums_json(report.job.ranks[r].report)}});
+        {{"rank", r},
+         {"compared", compared},
+         {"sums", kept ? sums_json(report.job.ranks[r].report) : nlohmann::json::array()}});
   }
   return ranks;
 }
@@ -163,7 +176,8 @@ nlohmann::json checks_json(const Checks& checks) {
 }  // namespace
 
 std::string report_text(const RunReport& report) {
-  std::string text = fmt::format("{}\n{}\n\n", report.headline, report.settings.lesson.en);
+  std::string text = fmt::format("{}\n{}\n", report.headline, report.settings.lesson.en);
+  text += report.changed.empty() ? "\n" : fmt::format("(changed: {})\n\n", joined(report.changed));
   text += fmt::format("  sample 0 of step 0, on rank 0: {}\n  loss:", report.first_sample);
   text += losses_text(report.losses);
   text += "\n\n" + checks_text(report.checks) + "\n";
@@ -185,9 +199,11 @@ nlohmann::json report_json(const RunReport& report) {
           {"scenario", report.settings.name},
           {"verdict", all_hold(report.checks) ? "pass" : "fail"},
           {"lesson", {{"en", report.settings.lesson.en}, {"zh", report.settings.lesson.zh}}},
+          {"changed", report.changed},
           {"first_sample", report.first_sample},
           {"losses", report.losses},
           {"checks", checks_json(report.checks)},
+          {"log", name_of(report.log)},
           {"traffic", traffic_json(report)},
           {"memory", memory_json(report.job)},
           {"time",

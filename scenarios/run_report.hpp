@@ -4,10 +4,12 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "runtime/launch.hpp"
+#include "runtime/traffic.hpp"
 #include "scenarios/check.hpp"
 #include "scenarios/settings.hpp"
 
@@ -22,7 +24,7 @@ struct TrafficComparison {
   std::int64_t sent = 0;
   std::int64_t sent_formula = 0;
   std::int64_t received = 0;
-  std::int64_t received_formula = 0;
+  std::optional<std::int64_t> received_formula;  // none: no formula is known
 };
 
 struct RunReport {
@@ -34,6 +36,8 @@ struct RunReport {
   std::vector<TrafficComparison> traffic{};
   JobResult job{};  // the job that was logged
   std::filesystem::path folder{};
+  std::vector<std::string> changed{};  // what the command line changed in the scenario
+  LogLevel log = LogLevel::full;       // what was kept of the traffic
 };
 
 std::string report_text(const RunReport& report);

@@ -4,10 +4,12 @@
 
 #include <array>
 
+#include "collectives/collectives.hpp"
 #include "runtime/errors.hpp"
 #include "scenarios/flag_values.hpp"
 #include "scenarios/flags.hpp"
 #include "scenarios/help_text.hpp"
+#include "scenarios/near_miss.hpp"
 #include "scenarios/overrides.hpp"
 #include "scenarios/requests.hpp"
 #include "scenarios/scenario_file.hpp"
@@ -26,7 +28,8 @@ struct KeyFlag {
 };
 
 constexpr std::array<KeyFlag, 11> key_flags{{
-    {"--text", "FILE", "data.text", "learn this file instead of the built-in text"},
+    {"--text", "FILE", "data.text",
+     "learn this file; sample 0 of step 0 stays the course's sentence"},
     {"--seed", "N", "train.seed", "seed of weights and data"},
     {"--all-reduce", "NAME", "collectives.all_reduce", "algorithm of all-reduce"},
     {"--reduce-scatter", "NAME", "collectives.reduce_scatter", "algorithm of reduce-scatter"},
@@ -47,6 +50,17 @@ struct RunWords {
   bool json = false, verbose = false;
 };
 
+// ": naive, ring" for a key that takes the name of an algorithm.
+std::string algorithms_of(std::string_view key) {
+  std::vector<std::string> names;
+  for (const auto& row : operation_rows()) {
+    if (key == fmt::format("collectives.{}", row.operation)) {
+      names.emplace_back(row.algorithm);
+    }
+  }
+  return names.empty() ? "" : ": " + joined(names);
+}
+
 void declare(Flags& flags, RunWords& words) {
   flags.word("NAME", words.scenario, "a scenario, such as dp/ring, or the path of a .toml file");
   flags.value("--ranks", "N", words.ranks,
@@ -55,12 +69,14 @@ void declare(Flags& flags, RunWords& words) {
                "change a key of the scenario (docs/formats.md); may be repeated");
   for (std::size_t i = 0; i < key_flags.size(); ++i) {
     flags.value(key_flags[i].flag, key_flags[i].what, words.keys[i],
-                fmt::format("{} ({})", key_flags[i].meaning, key_flags[i].key));
+                fmt::format("{} ({}){}", key_flags[i].meaning, key_flags[i].key,
+                            algorithms_of(key_flags[i].key)));
   }
   flags.value("--eager-limit", "BYTES", words.eager_limit,
               "up to this a payload is copied and no send waits; 1024");
   flags.value("--pace", "S", words.pace, "wall seconds per modelled second; 0: full speed");
-  flags.value("--log", "full|summary|none", words.log, "keep every message, sums only, or nothing");
+  flags.value("--log", "full|summary|none", words.log,
+              "what to keep of the traffic: every message (up to a million), sums, nothing");
   flags.value("--trace", "on|off", words.trace,
               "with --log full: write trace.json for Perfetto; on");
   flags.value("--out", "DIR", words.out, "the run folder; else a new one under runs/");
@@ -99,7 +115,10 @@ RunRequest request_of(const RunWords& words) {
   RunRequest request;
   request.scenario = words.scenario.value();
   request.settings = load_scenario(find_scenario(request.scenario));
-  apply_overrides(request.settings, overrides_of(words));
+  const Settings scenario = request.settings;
+  const Overrides overrides = overrides_of(words);
+  apply_overrides(request.settings, overrides);
+  request.changed = changed_by(overrides, scenario, request.settings);
   if (const auto& peer = request.settings.checks.peer; !peer.empty()) {
     try {
       find_scenario(peer);

@@ -124,7 +124,9 @@ RunReport run_scenario(const RunRequest& request, const std::filesystem::path& f
                    .checks = run_checks(context),
                    .traffic = compare_traffic(s, main.job),
                    .job = main.job,
-                   .folder = folder};
+                   .folder = folder,
+                   .changed = request.changed,
+                   .log = log_level(request)};
   for (const auto& step : main.ranks.front()) {
     report.losses.push_back(step.loss);
   }
@@ -135,11 +137,43 @@ RunReport run_scenario(const RunRequest& request, const std::filesystem::path& f
 RunReport expected_failure(const RunRequest& request, const std::filesystem::path& folder,
                            const Failure& failure) {
   const Settings& s = request.settings;
-  RunReport report{.settings = s, .headline = headline(s), .folder = folder};
+  RunReport report{.settings = s,
+                   .headline = headline(s),
+                   .folder = folder,
+                   .changed = request.changed,
+                   .log = log_level(request)};
   report.checks.push_back(holds("expect", failure.verdict == s.checks.expect,
                                 std::string(failure.verdict), s.checks.expect, failure.text));
   return report;
 }
+
+nlohmann::json failure_json(const RunRequest& request, const std::filesystem::path& folder,
+                            std::string_view verdict, const std::string& text) {
+  return {{"verb", "run"},
+          {"scenario", request.settings.name},
+          {"changed", request.changed},
+          {"verdict", verdict},
+          {"error", text},
+          {"run_folder", folder.string()}};
+}
+
+std::string text_of(const nlohmann::json& document) {
+  return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+int print_failure(const RunRequest& request, const std::filesystem::path& folder,
+                  const Failure& failure) {
+  std::cerr << "ringside: " << printable(failure.text) << '\n'
+            << printable("run folder: " + folder.string()) << '\n';
+  if (request.json) {
+    std::cout << text_of(failure_json(request, folder, failure.verdict, failure.text));
+  }
+  return failure.exit_code;
+}
+
+// Stands in the folder until the run ends, however that may be.
+constexpr const char* not_ended =
+    "the run has not ended: it is going on, or a signal has ended it (exit code 128 + n)";
 
 }  // namespace
 
@@ -151,27 +185,24 @@ int run_verb(const RunRequest& request) {
   RunReport report;
   try {
     write_scenario(folder, request.settings);
+    write_summary(folder, failure_json(request, folder, "lost", not_ended));
     report = run_scenario(request, folder, progress);
     if (const auto& expect = request.settings.checks.expect; !expect.empty()) {
       report.checks.push_back(holds("expect", false, "pass", expect));
     }
   } catch (...) {
+    progress.wipe();
     const Failure failure = failure_of(std::current_exception());
-    write_summary(folder, {{"verb", "run"},
-                           {"scenario", request.settings.name},
-                           {"verdict", failure.verdict},
-                           {"error", failure.text}});
+    write_summary(folder, failure_json(request, folder, failure.verdict, failure.text));
     if (request.settings.checks.expect.empty()) {
-      throw;
+      return print_failure(request, folder, failure);
     }
     report = expected_failure(request, folder, failure);
   }
   progress.wipe();
   const auto document = report_json(report);
   write_summary(folder, document);
-  std::cout << (request.json
-                    ? document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"
-                    : printable(report_text(report)));
+  std::cout << (request.json ? text_of(document) : printable(report_text(report)));
   return all_hold(report.checks) ? exit_ok : exit_check_failed;
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "runtime/traffic.hpp"
 #include "scenarios/settings.hpp"
@@ -23,10 +24,13 @@ struct RunRequest {
   std::chrono::nanoseconds timeout = std::chrono::seconds(30);  // of every wait
   bool json = false;
   bool verbose = false;
+  std::vector<std::string> changed;  // keys that the command line changed in the scenario
 };
 
 // Runs the scenario and prints its report (with json: one document) on stdout; returns an exit code
-// of exit_codes.hpp. When it throws it has printed nothing on stdout: the caller reports the error.
+// of exit_codes.hpp. Of a failure it prints the text and the run folder on stderr; with json also
+// the document, which then has error. When it throws it has printed nothing, and there is no run
+// folder: the caller reports the error.
 int run_verb(const RunRequest& request);
 
 }  // namespace ringside

@@ -33,6 +33,8 @@ TEST(CommandLine, HelpIsThereForWhoeverLooksForIt) {
     EXPECT_TRUE(has(run.out, flag)) << flag;
   }
   EXPECT_EQ(run_program("help run").out, run.out);
+  EXPECT_TRUE(has(run.out, "(collectives.all_reduce): naive, "));
+  EXPECT_FALSE(run.out.ends_with("\n\n"));
   EXPECT_TRUE(has(run_program("log --help").out, "--matrix"));
   EXPECT_TRUE(run_program("--version").out.starts_with("ringside "));
 }
@@ -43,6 +45,7 @@ TEST(CommandLine, ListShowsEveryScenarioWithItsLesson) {
   EXPECT_EQ(text.err, "");
   EXPECT_TRUE(has(text.out, "dp/gradient_equivalence    8 ranks  Eight ranks"));
   EXPECT_TRUE(has(run_program("list --zh").out, "八张卡"));
+  EXPECT_FALSE(has(run_program("list --zh").out, "Run one with"));
   const auto document = nlohmann::json::parse(run_program("list --json").out);
   EXPECT_EQ(document["verb"], "list");
   EXPECT_EQ(document["verdict"], "pass");
@@ -80,6 +83,8 @@ const Refused refused[] = {
     {"run dp/ring --log ful", "did you mean full?"},
     {"run dp/ring --trace maybe", "--trace maybe: must be one of on, off"},
     {"run dp/ring --out /dev/null", "--out /dev/null: must be a folder"},
+    {"run dp/ring --out --verbose", "--out: a value is missing: --verbose is a flag"},
+    {"run dp/ring --text $(printf 't\\377.txt')", "its path is not UTF-8"},
     {"run /no/such.toml", "there is no such file"},
     {"log /no/such/run", "/no/such/run"},
     {"log . --rank x", "--rank x: must be an integer from 0"},

@@ -22,6 +22,10 @@ void kill_and_look(RunningProgram& program) {
   program.signal_launcher(SIGKILL);
   EXPECT_EQ(program.wait(at_once).exit_code, 128 + SIGKILL);
   EXPECT_TRUE(RunningProgram::nothing_left(at_once));
+  const auto summary =
+      nlohmann::json::parse(content(program.folder() / "runs/dp-ring-1/summary.json"));
+  EXPECT_EQ(summary["verdict"], "lost");
+  EXPECT_TRUE(has(summary["error"], "the run has not ended"));
 }
 
 // The state letter of a process, as ps shows it.

@@ -208,6 +208,32 @@ TEST(RunVerb, TheOrderOfAdditionsIsNotClaimedWhereEveryMicrobatchIsReduced) {
   EXPECT_EQ(check(each, "shards_in_order.bits")["verdict"], "not_applicable");
 }
 
+TEST(RunVerb, WhatTheCommandLineChangedIsTold) {
+  const auto changed = [](const std::string& flags) {
+    return passed(run_program("run dp/ring --json" + tiny_job + flags))["changed"]
+        .get<std::vector<std::string>>();
+  };
+  const auto tiny = changed("");
+  EXPECT_EQ(tiny.front(), "model.hidden");
+  EXPECT_EQ(changed(" --ranks 8 --seed 1 --all-reduce ring --set train.lr=0.1"), tiny)
+      << "what was set to the value that it had is no change";
+  auto more = changed(" --ranks 4 --seed 2");
+  EXPECT_EQ(more.front(), "ranks");
+  EXPECT_EQ(more.back(), "train.seed");
+  EXPECT_EQ(more.size(), tiny.size() + 2);
+}
+
+TEST(RunVerb, APeerThatDoesNotDifferIsNotComparedWith) {
+  const auto naive = passed(run_program("run dp/ring --json --all-reduce naive" + tiny_job));
+  EXPECT_EQ(check(naive, "busiest.rank_receives")["verdict"], "not_applicable");
+  const auto overlaps = passed(run_program("run dp/no_overlap --json --set dp.overlap=true"));
+  EXPECT_EQ(check(overlaps, "exposed.share_of_communication")["verdict"], "not_applicable");
+  const auto once = passed(run_program("run dp/accumulation --json --set parallel.microbatches=1"));
+  EXPECT_EQ(check(once, "accumulation")["verdict"], "not_applicable");
+  const auto more = passed(run_program("run dp/few_tokens --json --set train.batch=96"));
+  EXPECT_EQ(check(more, "exposed.share_of_communication")["verdict"], "not_applicable");
+}
+
 TEST(RunVerb, OutOfMemoryIsAnAnswerOfItsOwn) {
   const std::string small = "run dp/ring --json --out run --set cluster.capacity='1 KiB'";
   const TemporaryFolder folder;
@@ -216,6 +242,9 @@ TEST(RunVerb, OutOfMemoryIsAnAnswerOfItsOwn) {
   EXPECT_EQ(failed.document()["verdict"], "oom");
   EXPECT_TRUE(has(failed.document()["error"], "\"embedding.weight\" (weights) needs"));
   EXPECT_TRUE(has(failed.err, "does not fit in device memory of 1.024 kB"));
+  EXPECT_TRUE(has(failed.err, "\nrun folder: ")) << failed.err;
+  EXPECT_EQ(failed.document(), nlohmann::json::parse(content(folder / "run/summary.json")));
+  EXPECT_EQ(failed.document()["scenario"], "dp/ring");
   EXPECT_EQ(nlohmann::json::parse(content(folder / "run/summary.json"))["verdict"], "oom");
   EXPECT_TRUE(has(content(folder / "run/scenario.toml"), "capacity")) << "what ran is not told";
 
