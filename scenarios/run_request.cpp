@@ -50,7 +50,7 @@ struct RunWords {
   bool json = false, verbose = false;
 };
 
-// ": naive, ring" for a key that takes the name of an algorithm.
+// ": auto, naive, ring" for a key that takes the name of an algorithm.
 std::string algorithms_of(std::string_view key) {
   std::vector<std::string> names;
   for (const auto& row : operation_rows()) {
@@ -58,7 +58,7 @@ std::string algorithms_of(std::string_view key) {
       names.emplace_back(row.algorithm);
     }
   }
-  return names.empty() ? "" : ": " + joined(names);
+  return names.empty() ? "" : ": auto, " + joined(names);
 }
 
 void declare(Flags& flags, RunWords& words) {

@@ -33,7 +33,7 @@ TEST(CommandLine, HelpIsThereForWhoeverLooksForIt) {
     EXPECT_TRUE(has(run.out, flag)) << flag;
   }
   EXPECT_EQ(run_program("help run").out, run.out);
-  EXPECT_TRUE(has(run.out, "(collectives.all_reduce): naive, "));
+  EXPECT_TRUE(has(run.out, "(collectives.all_reduce): auto, naive, "));
   EXPECT_FALSE(run.out.ends_with("\n\n"));
   EXPECT_TRUE(has(run_program("log --help").out, "--matrix"));
   EXPECT_TRUE(run_program("--version").out.starts_with("ringside "));
