@@ -51,13 +51,18 @@ Check judge(const Control& control, const Checks& gates, const Checks& without_f
     if (gates[i].verdict != CheckVerdict::fail) {
       continue;
     }
-    check.measured = gates[i].measured;
-    check.note = "breaks " + gates[i].name + " " + gates[i].gate;
-    if (without_fault[i].verdict == CheckVerdict::pass) {
+    const bool caught = without_fault[i].verdict == CheckVerdict::pass;
+    if (caught || check.note.empty()) {
+      check.measured = gates[i].measured;
+      check.note = "breaks " + gates[i].name + " " + gates[i].gate;
+    }
+    if (caught) {
       check.verdict = CheckVerdict::pass;
       return check;
     }
     check.verdict = CheckVerdict::not_applicable;
+  }
+  if (check.verdict == CheckVerdict::not_applicable) {
     check.note += "; the run without a fault breaks this gate already";
   }
   return check;
