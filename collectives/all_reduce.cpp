@@ -184,13 +184,17 @@ std::span<const AllReduce> all_reduce_algorithms() {
 
 namespace {
 
-Work launch(Comm& comm, Buffer data, ReduceOp op, Choice choice) {
-  const auto& algorithm = pick(all_reduce_algorithms(), "all_reduce",
-                               chosen("all_reduce", choice.algorithm, comm, data.bytes()));
+const AllReduce& row(const Comm& comm, Buffer data, Choice choice) {
+  return pick(all_reduce_algorithms(), "all_reduce",
+              chosen("all_reduce", choice.algorithm, comm, data.bytes()));
+}
+
+Work launch(Comm& comm, Buffer data, ReduceOp op, const AllReduce& algorithm,
+            std::string_view label) {
   return comm.launch({.count = data.count,
                       .operation = std::string_view("all_reduce"),
                       .algorithm = algorithm.name,
-                      .label = choice.label,
+                      .label = label,
                       .dtype = data.dtype,
                       .reduction = op},
                      [&] {
@@ -204,11 +208,21 @@ Work launch(Comm& comm, Buffer data, ReduceOp op, Choice choice) {
 }  // namespace
 
 void all_reduce(Comm& comm, Buffer data, ReduceOp op, Choice choice) {
-  launch(comm, data, op, choice).wait();
+  all_reduce(comm, data, op, row(comm, data, choice), choice.label);
+}
+
+void all_reduce(Comm& comm, Buffer data, ReduceOp op, const AllReduce& algorithm,
+                std::string_view label) {
+  launch(comm, data, op, algorithm, label).wait();
 }
 
 Work all_reduce_async(Comm& comm, const Tensor& data, ReduceOp op, Choice choice) {
-  Work work = launch(comm, data.buffer(), op, choice);
+  return all_reduce_async(comm, data, op, row(comm, data.buffer(), choice), choice.label);
+}
+
+Work all_reduce_async(Comm& comm, const Tensor& data, ReduceOp op, const AllReduce& algorithm,
+                      std::string_view label) {
+  Work work = launch(comm, data.buffer(), op, algorithm, label);
   work.holds(data, "all_reduce on group " + comm.name());
   return work;
 }

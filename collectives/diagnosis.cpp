@@ -23,11 +23,12 @@ std::string list(const std::vector<int>& ranks) {
 class Search {
  public:
   Search(const SymbolicRun& run, const Expressions& expressions, const CollectiveCall& call,
-         std::size_t index_of_call, int rank, std::size_t element)
+         std::size_t index_of_call, int rank, std::size_t element, std::size_t slot)
       : expressions_(expressions),
         call_(call),
         ranks_(run.calls[index_of_call]),
-        p_(static_cast<int>(ranks_.size())) {
+        p_(static_cast<int>(ranks_.size())),
+        slot_(slot) {
     d_.rank = rank;
     d_.element = element;
     d_.chunk = call.count == 0 ? 0 : chunk_with(call.count, p_, element);
@@ -45,8 +46,8 @@ class Search {
 
   const RankSymbols& of(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
 
-  const std::vector<Symbol>& values(const Moment& moment) const {
-    return call_.operation == "all_to_all" ? moment.out : moment.values;
+  Symbol value(const Moment& moment) const {
+    return (call_.operation == "all_to_all" ? moment.out : moment.values)[slot_];
   }
 
   void judge_reduction();
@@ -65,6 +66,7 @@ class Search {
   const CollectiveCall& call_;
   const std::vector<RankSymbols>& ranks_;
   int p_;
+  std::size_t slot_;  // of the element among those that were watched
   Symbol held_;
   Diagnosis d_;
 };
@@ -90,7 +92,7 @@ bool Search::complete(Symbol symbol) const {
 int Search::step_of_arrival(int rank, Symbol symbol) const {
   const auto& history = of(rank).history;
   for (std::size_t m = 0; m < history.size(); ++m) {
-    if (values(history[m])[d_.element] == symbol) {
+    if (value(history[m]) == symbol) {
       return history[m].step - 1;
     }
   }
@@ -296,13 +298,13 @@ bool holds_required(const Expressions& expressions, const CollectiveCall& call, 
 
 std::optional<Diagnosis> diagnose(const SymbolicRun& run, const Expressions& expressions,
                                   const CollectiveCall& call, std::size_t index_of_call, int rank,
-                                  std::size_t element) {
+                                  std::size_t element, std::optional<std::size_t> slot) {
   const auto& ranks = run.calls[index_of_call];
   const Symbol held = ranks[static_cast<std::size_t>(rank)].result[element];
   if (holds_required(expressions, call, static_cast<int>(ranks.size()), rank, element, held)) {
     return std::nullopt;
   }
-  return Search(run, expressions, call, index_of_call, rank, element).run();
+  return Search(run, expressions, call, index_of_call, rank, element, slot.value_or(element)).run();
 }
 
 }  // namespace ringside

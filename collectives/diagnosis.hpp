@@ -38,10 +38,12 @@ struct Diagnosis {
   std::string text() const;
 };
 
-// The call of a job with `history` and all elements watched; nothing when the element is right.
+// The call of a job with `history`; nothing when the element is right. `slot`: its place among the
+// watched elements, where not all were.
 std::optional<Diagnosis> diagnose(const SymbolicRun& run, const Expressions& expressions,
                                   const CollectiveCall& call, std::size_t index_of_call, int rank,
-                                  std::size_t element);
+                                  std::size_t element,
+                                  std::optional<std::size_t> slot = std::nullopt);
 
 // Whether what a rank holds is what the definition requires; cheap, without a reason.
 bool holds_required(const Expressions& expressions, const CollectiveCall& call, int ranks, int rank,

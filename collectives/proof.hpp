@@ -30,6 +30,7 @@ struct Proof {
 
 struct ProofJob {
   OperationRow row;
+  RunCall run{};  // instead of the row's own
   int ranks = 1;
   int gpus_per_node = 0;
   std::vector<std::size_t> counts{};

@@ -68,10 +68,6 @@ struct Buffers {
         out(rank.memory(), dtype, {call.count}, Category::buffers, "out"),
         moves(call.operation == "all_to_all") {}
 
-  void run(Comm& comm, const CollectiveCall& call, std::string_view algorithm) const {
-    run_operation(comm, call.operation, algorithm, data.buffer(), out.buffer(), call.op, call.root);
-  }
-
   Buffer result() const { return (moves ? out : data).buffer(); }
 
   Tensor data;
@@ -94,7 +90,7 @@ void run_symbols(Rank& rank, const SymbolicJob& job, const CollectiveCall& call,
   if (job.history) {
     comm.on_step = look;
   }
-  buffers.run(comm, call, job.algorithm);
+  job.run(comm, call, buffers.data.buffer(), buffers.out.buffer());
   comm.on_step = {};
   const auto result = buffers.result().as<Symbol>();
   symbols.result.assign(result.begin(), result.end());
@@ -108,7 +104,7 @@ void run_numbers(Rank& rank, const SymbolicJob& job, const CollectiveCall& call,
   }
   const Buffers buffers(rank, job.numbers, call);
   convert(buffer_of(std::span(rough)), buffers.data.buffer());
-  buffers.run(rank.world(), call, job.algorithm);
+  job.run(rank.world(), call, buffers.data.buffer(), buffers.out.buffer());
   const Buffer result = buffers.result();
   symbols.numbers.assign(result.data, result.data + result.bytes());
 }
@@ -139,6 +135,12 @@ JobOptions options_of(const SymbolicJob& job) {
 }
 
 }  // namespace
+
+RunCall run_row(std::string_view algorithm) {
+  return [algorithm](Comm& comm, const CollectiveCall& call, Buffer data, Buffer out) {
+    run_operation(comm, call.operation, algorithm, data, out, call.op, call.root);
+  };
+}
 
 SymbolicRun run_on_symbols(const SymbolicJob& job) {
   const JobResult result =

@@ -1,6 +1,7 @@
 // A job in which an algorithm runs on symbols, and on rough numbers beside them.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,8 +12,14 @@
 
 namespace ringside {
 
+using RunCall =
+    std::function<void(Comm& comm, const CollectiveCall& call, Buffer data, Buffer out)>;
+
+// An algorithm of the operation's table.
+RunCall run_row(std::string_view algorithm);
+
 struct SymbolicJob {
-  std::string_view algorithm;
+  RunCall run;
   int ranks = 1;
   int gpus_per_node = 0;                // 0: one node
   std::vector<CollectiveCall> calls{};  // made one after the other

@@ -99,8 +99,11 @@ void DataParallel::launch(std::size_t bucket) {
     gradients.dtype() == DType::f32 ? forget_largest(gradients.as<float>())
                                     : forget_largest(gradients.as<double>());
   }
+  const std::string& label = buckets_[bucket].label;
   works_.push_back(
-      all_reduce_async(group_, gradients, ReduceOp::sum, choice(buckets_[bucket].label)));
+      options_.planted != nullptr
+          ? all_reduce_async(group_, gradients, ReduceOp::sum, *options_.planted, label)
+          : all_reduce_async(group_, gradients, ReduceOp::sum, choice(label)));
 }
 
 void DataParallel::finish() {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "collectives/algorithm.hpp"
+#include "collectives/all_reduce.hpp"
 #include "models/parameter.hpp"
 #include "parallel/buckets.hpp"
 #include "parallel/fault.hpp"
@@ -22,6 +22,7 @@ struct DataParallelOptions {
   bool overlap = true;  // launch a bucket when backward has filled it; otherwise all at the end
   bool sync_every_microbatch = false;  // reduce each micro-batch; otherwise only the last (no_sync)
   std::string all_reduce = "ring";
+  const AllReduce* planted = nullptr;  // instead of all_reduce: one that is in no table
   std::string broadcast = "linear";
   Fault fault = Fault::none;
 };

@@ -31,24 +31,15 @@ void scatter(const std::vector<T>& flat, const Bucket& bucket,
   }
 }
 
-// The shard that comes k-th in the sum of a chunk.
-int shard_at(AdditionOrder order, int chunk, int k, int shards) {
-  return order == AdditionOrder::ring ? (chunk + 1 + k) % shards : k;
-}
-
 template <class T>
-std::vector<T> add_up(const std::vector<std::vector<T>>& by_shard, AdditionOrder order) {
-  const int shards = static_cast<int>(by_shard.size());
+std::vector<T> add_up(const std::vector<std::vector<T>>& by_shard, const Bracketing& order) {
   std::vector<T> sum(by_shard.front().size());
-  for (int c = 0; c < shards; ++c) {
-    const Chunk piece = chunk_of(sum.size(), shards, c);
-    for (std::size_t i = piece.first; i < piece.first + piece.count; ++i) {
-      T total = by_shard[static_cast<std::size_t>(shard_at(order, c, 0, shards))][i];
-      for (int k = 1; k < shards; ++k) {
-        total += by_shard[static_cast<std::size_t>(shard_at(order, c, k, shards))][i];
-      }
-      sum[i] = total;
-    }
+  std::vector<T> parts(by_shard.size());
+  std::vector<T> stack;
+  for (std::size_t i = 0; i < sum.size(); ++i) {
+    std::transform(by_shard.begin(), by_shard.end(), parts.begin(),
+                   [i](const std::vector<T>& shard) { return shard[i]; });
+    sum[i] = sum_in_order<T>(order.programs[order.program_of[i]], parts, stack);
   }
   return sum;
 }
@@ -59,6 +50,10 @@ class ShardsInTurn {
   ShardsInTurn(const TrainingPlan& plan, const ShardsPlan& shards, Mlp& model)
       : plan_(plan), shards_(shards), model_(model), layers_(model.layers()) {
     buckets_ = cut_buckets(counts_of(layers_), shards.bucket, sizeof(T), shards.shards);
+    for (const Bucket& bucket : buckets_) {
+      orders_.push_back(shards.order ? shards.order(bucket.padded)
+                                     : in_rank_order(bucket.padded, shards.shards));
+    }
   }
 
   StepSum operator()(int step) {
@@ -71,7 +66,7 @@ class ShardsInTurn {
       }
     }
     for (std::size_t b = 0; b < buckets_.size(); ++b) {
-      scatter(add_up(gradients[b], shards_.order), buckets_[b], layers_[buckets_[b].layer]);
+      scatter(add_up(gradients[b], orders_[b]), buckets_[b], layers_[buckets_[b].layer]);
     }
     return sum;
   }
@@ -97,6 +92,7 @@ class ShardsInTurn {
   Mlp& model_;
   std::vector<std::vector<Parameter*>> layers_;
   std::vector<Bucket> buckets_;
+  std::vector<Bracketing> orders_;  // by bucket
 };
 
 }  // namespace

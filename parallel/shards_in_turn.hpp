@@ -3,22 +3,20 @@
 // collective's, so that data parallelism can be compared with it bit for bit.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "models/training.hpp"
+#include "parallel/bracketing.hpp"
 
 namespace ringside {
-
-enum class AdditionOrder : std::uint8_t {
-  ranks,  // 0, 1, …: the naive all-reduce
-  ring    // chunk c of each bucket starts at shard c+1 and ends with shard c
-};
 
 struct ShardsPlan {
   int shards = 8;
   int microbatches = 1;
-  AdditionOrder order = AdditionOrder::ranks;
-  Bytes bucket{25 << 20};  // the layout matters to the ring's order only
+  // Of a bucket with so many elements; none: the order of the shards.
+  std::function<Bracketing(std::size_t elements)> order{};
+  Bytes bucket{25 << 20};
 };
 
 std::vector<StepRecord> train_shards_in_turn(const TrainingPlan& plan, const ShardsPlan& shards);

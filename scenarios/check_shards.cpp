@@ -6,43 +6,37 @@ namespace ringside {
 
 namespace {
 
-ShardsPlan shards_of(const Settings& s, AdditionOrder order) {
-  return {.shards = s.ranks,
-          .microbatches = s.parallel.microbatches,
-          .order = order,
-          .bucket = s.dp.bucket};
+// Whether all ranks end every step with the bits of the reference.
+std::string bits_seen(const TrainingOutcome& outcome) {
+  for (const auto& rank : outcome.ranks) {
+    for (std::size_t step = 0; step < rank.size(); ++step) {
+      if (!rank[step].gradients.bit_equal || !rank[step].parameters.bit_equal) {
+        return "other bits at step " + std::to_string(step + 1);
+      }
+    }
+  }
+  return "equal";
 }
 
 }  // namespace
 
 Checks check_shards(const CheckContext& context) {
   const Settings& s = context.settings;
-  const bool ring = s.collectives.all_reduce == "ring";
-  const auto plan = plan_of(s, context.text);
-  const auto averaged = train_shards_in_turn(plan, shards_of(s, AdditionOrder::ranks));
+  const auto averaged = train_shards_in_turn(plan_of(s, context.text), shards_of(s));
   Checks checks = training_gates("shards_averaged", s, context.run(s, averaged));
-  const bool other_order = s.dp.sync_every_microbatch && s.parallel.microbatches > 1;
-  if (other_order || (!ring && s.collectives.all_reduce != "naive")) {
-    checks.push_back(
-        {.name = "shards_in_order.bits",
-         .measured = "order not known",
-         .gate = "equal, every bit",
-         .verdict = CheckVerdict::not_applicable,
-         .note = "one process knows the orders of ring and naive, reduced once a step"});
+  if (s.dp.sync_every_microbatch && s.parallel.microbatches > 1) {
+    checks.push_back({.name = "shards_in_order.bits",
+                      .measured = "order not known",
+                      .gate = "equal, every bit",
+                      .verdict = CheckVerdict::not_applicable,
+                      .note = "one process knows the orders of reductions once a step"});
     return checks;
   }
-  const auto same_order =
-      train_shards_in_turn(plan, shards_of(s, ring ? AdditionOrder::ring : AdditionOrder::ranks));
-  std::string seen = "equal";
-  for (const auto& rank : context.run(s, same_order).ranks) {
-    for (std::size_t step = 0; step < rank.size(); ++step) {
-      if (!rank[step].gradients.bit_equal || !rank[step].parameters.bit_equal) {
-        seen = "other bits at step " + std::to_string(step + 1);
-      }
-    }
-  }
-  checks.push_back(holds("shards_in_order.bits", seen == "equal", seen, "equal, every bit",
-                         "shards added in the order of " + s.collectives.all_reduce));
+  const auto same_order = train_shards_in_turn(plan_of(s, context.text), shards_as_run(s));
+  const std::string seen = bits_seen(context.run(s, same_order));
+  checks.push_back(
+      holds("shards_in_order.bits", seen == "equal", seen, "equal, every bit",
+            "shards added as the expressions of " + s.collectives.all_reduce + " say"));
   return checks;
 }
 

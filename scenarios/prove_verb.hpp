@@ -13,7 +13,7 @@ struct ProveRequest {
   int fewest_ranks = 1;
   int most_ranks = 9;
   std::vector<std::size_t> counts{};  // empty: those of counts_to_prove
-  std::vector<int> gpus_per_node;   // 0: one node
+  std::vector<int> gpus_per_node{};   // 0: one node
   std::chrono::nanoseconds timeout = std::chrono::seconds(10);
   bool json = false;
 };

@@ -25,6 +25,7 @@ DataParallelOptions dp_options(const TrainingRequest& request) {
           .overlap = s.dp.overlap,
           .sync_every_microbatch = s.dp.sync_every_microbatch,
           .all_reduce = s.collectives.all_reduce,
+          .planted = request.all_reduce,
           .broadcast = s.collectives.broadcast,
           .fault = request.fault};
 }
@@ -110,6 +111,19 @@ TrainingPlan plan_of(const Settings& s, std::string_view text, double loss_divis
 std::vector<Bucket> buckets_of(const Settings& s) {
   const MlpConfig model = plan_of(s, "").model;
   return cut_buckets(mlp_tensor_counts(model), s.dp.bucket, size_of(model.dtype), s.ranks);
+}
+
+ShardsPlan shards_of(const Settings& s) {
+  return {.shards = s.ranks, .microbatches = s.parallel.microbatches, .bucket = s.dp.bucket};
+}
+
+ShardsPlan shards_as_run(const Settings& s, const AllReduce* planted) {
+  ShardsPlan plan = shards_of(s);
+  plan.order = [=, name = s.collectives.all_reduce](std::size_t elements) {
+    const int gpus_per_node = cluster_of(s).nodes(s.ranks) > 1 ? s.cluster.gpus_per_node : 0;
+    return order_of_run(all_reduce_call(name, planted), s.ranks, gpus_per_node, elements).order;
+  };
+  return plan;
 }
 
 TrainingOutcome run_training(const TrainingRequest& request, std::string_view text,

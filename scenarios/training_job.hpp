@@ -6,10 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "collectives/all_reduce.hpp"
 #include "models/training.hpp"
 #include "parallel/buckets.hpp"
 #include "parallel/deviation.hpp"
 #include "parallel/fault.hpp"
+#include "parallel/shards_in_turn.hpp"
 #include "runtime/launch.hpp"
 #include "scenarios/settings.hpp"
 
@@ -42,7 +44,8 @@ struct TrainingRequest {
   Settings settings;
   Fault fault = Fault::none;
   double loss_divisor = 1;
-  JobOptions options;  // cluster and region are filled in
+  const AllReduce* all_reduce = nullptr;  // instead of the settings'
+  JobOptions options;                     // cluster and region are filled in
 };
 
 // The plan of a scenario. `text` outlives it.
@@ -50,6 +53,11 @@ TrainingPlan plan_of(const Settings& settings, std::string_view text, double los
 
 // The bucket layout of a scenario, from its settings alone.
 std::vector<Bucket> buckets_of(const Settings& settings);
+
+// One process that runs the shards of a scenario in turn: in the order of the ranks, or as the
+// scenario's all-reduce adds them, found by running it on symbols.
+ShardsPlan shards_of(const Settings& settings);
+ShardsPlan shards_as_run(const Settings& settings, const AllReduce* planted = nullptr);
 
 // Throws what a failed rank stands for (JobResult::raise).
 TrainingOutcome run_training(const TrainingRequest& request, std::string_view text,

@@ -46,13 +46,21 @@ bool has_bits_of(const std::vector<StepRecord>& truth, const TrainingPlan& plan,
 TEST(ShardsInTurn, HaveTheBitsOfTheCollectiveWhoseOrderTheyFollow) {
   for (const DType dtype : {DType::f32, DType::f64}) {
     const auto plan = plan_in(dtype);
-    const auto in = [&](AdditionOrder order) {
+    const auto in = [&](std::string_view algorithm) {
+      const auto order = [&](std::size_t n) {
+        return order_of_run(all_reduce_call(algorithm), ranks, 0, n).order;
+      };
       return train_shards_in_turn(
           plan, {.shards = ranks, .microbatches = 2, .order = order, .bucket = Bytes{256}});
     };
-    EXPECT_TRUE(has_bits_of(in(AdditionOrder::ring), plan, "ring", 2));
-    EXPECT_TRUE(has_bits_of(in(AdditionOrder::ranks), plan, "naive", 2));
-    EXPECT_FALSE(has_bits_of(in(AdditionOrder::ranks), plan, "ring", 2));
+    for (const AllReduce& row : all_reduce_algorithms()) {
+      const std::string name(row.name);
+      EXPECT_TRUE(has_bits_of(in(name), plan, name, 2)) << name;
+    }
+    const auto in_rank_order =
+        train_shards_in_turn(plan, {.shards = ranks, .microbatches = 2, .bucket = Bytes{256}});
+    EXPECT_TRUE(has_bits_of(in_rank_order, plan, "direct", 2));
+    EXPECT_FALSE(has_bits_of(in_rank_order, plan, "ring", 2));
   }
 }
 
