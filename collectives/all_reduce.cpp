@@ -208,19 +208,19 @@ Work launch(Comm& comm, Buffer data, ReduceOp op, const AllReduce& algorithm,
 }  // namespace
 
 void all_reduce(Comm& comm, Buffer data, ReduceOp op, Choice choice) {
-  all_reduce(comm, data, op, row(comm, data, choice), choice.label);
+  all_reduce(comm, row(comm, data, choice), data, op, choice.label);
 }
 
-void all_reduce(Comm& comm, Buffer data, ReduceOp op, const AllReduce& algorithm,
+void all_reduce(Comm& comm, const AllReduce& algorithm, Buffer data, ReduceOp op,
                 std::string_view label) {
   launch(comm, data, op, algorithm, label).wait();
 }
 
 Work all_reduce_async(Comm& comm, const Tensor& data, ReduceOp op, Choice choice) {
-  return all_reduce_async(comm, data, op, row(comm, data.buffer(), choice), choice.label);
+  return all_reduce_async(comm, row(comm, data.buffer(), choice), data, op, choice.label);
 }
 
-Work all_reduce_async(Comm& comm, const Tensor& data, ReduceOp op, const AllReduce& algorithm,
+Work all_reduce_async(Comm& comm, const AllReduce& algorithm, const Tensor& data, ReduceOp op,
                       std::string_view label) {
   Work work = launch(comm, data.buffer(), op, algorithm, label);
   work.holds(data, "all_reduce on group " + comm.name());

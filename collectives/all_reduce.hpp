@@ -13,13 +13,13 @@ std::span<const AllReduce> all_reduce_algorithms();
 void all_reduce(Comm& comm, Buffer data, ReduceOp op = ReduceOp::sum, Choice choice = {"ring"});
 
 // The same with an algorithm that need not be in the table.
-void all_reduce(Comm& comm, Buffer data, ReduceOp op, const AllReduce& algorithm,
+void all_reduce(Comm& comm, const AllReduce& algorithm, Buffer data, ReduceOp op,
                 std::string_view label = {});
 
 // Launched on the group's stream: `data` is in flight until wait().
 [[nodiscard]] Work all_reduce_async(Comm& comm, const Tensor& data, ReduceOp op = ReduceOp::sum,
                                     Choice choice = {"ring"});
-[[nodiscard]] Work all_reduce_async(Comm& comm, const Tensor& data, ReduceOp op,
-                                    const AllReduce& algorithm, std::string_view label = {});
+[[nodiscard]] Work all_reduce_async(Comm& comm, const AllReduce& algorithm, const Tensor& data,
+                                    ReduceOp op, std::string_view label = {});
 
 }  // namespace ringside

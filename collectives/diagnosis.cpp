@@ -4,6 +4,8 @@
 #include <array>
 #include <map>
 
+#include "collectives/place_history.hpp"
+
 namespace ringside {
 
 namespace {
@@ -28,7 +30,7 @@ class Search {
         call_(call),
         ranks_(run.calls[index_of_call]),
         p_(static_cast<int>(ranks_.size())),
-        slot_(slot) {
+        history_(ranks_, expressions, call, slot, element) {
     d_.rank = rank;
     d_.element = element;
     d_.chunk = call.count == 0 ? 0 : chunk_with(call.count, p_, element);
@@ -39,25 +41,12 @@ class Search {
   Diagnosis run();
 
  private:
-  struct Arrival {
-    int rank = -1;
-    int step = 0;
-  };
-
   const RankSymbols& of(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
-
-  Symbol value(const Moment& moment) const {
-    return (call_.operation == "all_to_all" ? moment.out : moment.values)[slot_];
-  }
 
   void judge_reduction();
   void judge_element(const Required& required);
   bool find_twice(Symbol symbol);
   void place(const std::vector<int>& missing);
-  int step_of_arrival(int rank, Symbol symbol) const;
-  Arrival first_passed_on(Symbol symbol) const;
-
-  int last_step(int rank) const { return std::max(of(rank).history.back().step - 1, 0); }
 
   bool complete(Symbol symbol) const;
   std::optional<int> finished_elsewhere() const;
@@ -66,7 +55,7 @@ class Search {
   const CollectiveCall& call_;
   const std::vector<RankSymbols>& ranks_;
   int p_;
-  std::size_t slot_;  // of the element among those that were watched
+  PlaceHistory history_;
   Symbol held_;
   Diagnosis d_;
 };
@@ -86,30 +75,6 @@ Diagnosis Search::run() {
 
 bool Search::complete(Symbol symbol) const {
   return holds_required(expressions_, call_, p_, d_.rank, d_.element, symbol);
-}
-
-// The step in which a rank came to hold the symbol in this place; -1: it was its input.
-int Search::step_of_arrival(int rank, Symbol symbol) const {
-  const auto& history = of(rank).history;
-  for (std::size_t m = 0; m < history.size(); ++m) {
-    if (value(history[m]) == symbol) {
-      return history[m].step - 1;
-    }
-  }
-  return -1;
-}
-
-// Where the symbol was first copied to as if it were finished.
-Search::Arrival Search::first_passed_on(Symbol symbol) const {
-  const int maker = symbol.nothing() ? -1 : symbol.rank();
-  Arrival first;
-  for (int r = 0; r < p_; ++r) {
-    const int step = r == maker ? -1 : step_of_arrival(r, symbol);
-    if (step >= 0 && (first.rank < 0 || step < first.step)) {
-      first = {r, step};
-    }
-  }
-  return first;
 }
 
 std::optional<int> Search::finished_elsewhere() const {
@@ -169,21 +134,28 @@ void Search::place(const std::vector<int>& missing) {
   if (const auto elsewhere = finished_elsewhere()) {
     d_.kind = FaultKind::stale;
     d_.at_rank = d_.rank;
-    const int since = step_of_arrival(d_.rank, held_);
-    d_.step = since < 0 ? last_step(d_.rank) : since;
-    d_.story = (since < 0 ? std::string("it was never written, while rank ")
-                          : "it was last written then, while rank ") +
-               std::to_string(*elsewhere) + " has the finished value";
+    const int since = history_.step_of_arrival(d_.rank, held_);
+    d_.step = since < 0 ? history_.last_step(d_.rank) : since;
+    d_.story = (since < 0 ? std::string("it was never written; no step brought the finished value")
+                          : "it was written for the last time; no later step brought the "
+                            "finished value") +
+               ", which rank " + std::to_string(*elsewhere) + " has";
   }
-  const Arrival passed = first_passed_on(held_);
-  if (passed.rank >= 0) {
+  const auto passed = history_.first_passed_on(held_);
+  const auto lost = history_.first_lost(missing);
+  if (lost.rank >= 0 && (passed.rank < 0 || lost.step < passed.step)) {
+    d_.at_rank = lost.rank;
+    d_.step = lost.step;
+    d_.story = "rank " + std::to_string(lost.rank) +
+               " overwrote its own part, which nobody else had there";
+  } else if (passed.rank >= 0) {
     d_.at_rank = passed.rank;
     d_.step = passed.step;
     d_.story = "rank " + std::to_string(passed.rank) +
                " got it as if it were finished, without the part of " + list(missing);
   } else if (d_.kind == FaultKind::missing) {
     d_.at_rank = d_.rank;
-    d_.step = held_.is_leaf() ? last_step(d_.rank) : expressions_.node(held_).step;
+    d_.step = held_.is_leaf() ? history_.last_step(d_.rank) : expressions_.node(held_).step;
     d_.story = held_.is_leaf()
                    ? "nothing was ever added to it"
                    : "that was the last addition; the part of " + list(missing) + " never came";
@@ -216,14 +188,14 @@ void Search::judge_reduction() {
     d_.kind = all ? FaultKind::misplaced : FaultKind::foreign;
     d_.ranks = foreign;
     d_.at_rank = held_.is_leaf() ? d_.rank : held_.rank();
-    d_.step = all ? step_of_arrival(d_.rank, held_) : expressions_.node(held_).step;
+    d_.step = all ? history_.step_of_arrival(d_.rank, held_) : expressions_.node(held_).step;
     d_.story = all ? "what belongs to another element came here"
                    : "an operand of another element was added";
   } else if (!find_twice(held_)) {
     if (missing.empty()) {
       d_.kind = FaultKind::mislaid;
       d_.at_rank = d_.rank;
-      d_.step = last_step(d_.rank);
+      d_.step = history_.last_step(d_.rank);
       d_.story = "the average divides by the wrong number of ranks, or not once";
     } else {
       place(missing);
@@ -233,8 +205,8 @@ void Search::judge_reduction() {
 
 void Search::judge_element(const Required& needed) {
   d_.at_rank = d_.rank;
-  const int since = step_of_arrival(d_.rank, held_);
-  d_.step = since < 0 ? last_step(d_.rank) : since;
+  const int since = history_.step_of_arrival(d_.rank, held_);
+  d_.step = since < 0 ? history_.last_step(d_.rank) : since;
   if (held_.nothing()) {
     d_.kind = FaultKind::unwritten;
     d_.story = "nobody has written it";
@@ -285,7 +257,7 @@ bool holds_required(const Expressions& expressions, const CollectiveCall& call, 
     held = expressions.node(held).left;
   }
   const auto leaves = expressions.leaves(held);
-  if (leaves.size() != static_cast<std::size_t>(ranks)) {
+  if (leaves.size() != static_cast<std::size_t>(ranks) || expressions.divides(held)) {
     return false;
   }
   for (int r = 0; r < ranks; ++r) {

@@ -43,6 +43,14 @@ std::vector<Symbol> Expressions::leaves(Symbol symbol) const {
   return found;
 }
 
+bool Expressions::divides(Symbol symbol) const {
+  if (symbol.nothing() || symbol.is_leaf()) {
+    return false;
+  }
+  const SymbolNode& inner = node(symbol);
+  return inner.divisor > 0 || divides(inner.left) || divides(inner.right);
+}
+
 int Expressions::canonical(Symbol symbol) {
   if (const auto seen = canonical_.find(symbol); seen != canonical_.end()) {
     return seen->second;

@@ -24,6 +24,9 @@ class Expressions {
   // leaf `Symbol{}`.
   std::vector<Symbol> leaves(Symbol symbol) const;
 
+  // Whether an average's division is in it.
+  bool divides(Symbol symbol) const;
+
   // Equal for equal expressions, whoever computed them: two ranks that hold equal ones hold equal
   // bits.
   int canonical(Symbol symbol);

@@ -55,7 +55,7 @@ Bracketing in_rank_order(std::size_t elements, int ranks) {
 RunCall all_reduce_call(std::string_view algorithm, const AllReduce* planted) {
   return [=, name = std::string(algorithm)](Comm& comm, const CollectiveCall& call, Buffer data,
                                             Buffer) {
-    planted != nullptr ? all_reduce(comm, data, call.op, *planted)
+    planted != nullptr ? all_reduce(comm, *planted, data, call.op)
                        : all_reduce(comm, data, call.op, Choice{name});
   };
 }

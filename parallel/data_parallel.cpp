@@ -102,7 +102,7 @@ void DataParallel::launch(std::size_t bucket) {
   const std::string& label = buckets_[bucket].label;
   works_.push_back(
       options_.planted != nullptr
-          ? all_reduce_async(group_, gradients, ReduceOp::sum, *options_.planted, label)
+          ? all_reduce_async(group_, *options_.planted, gradients, ReduceOp::sum, label)
           : all_reduce_async(group_, gradients, ReduceOp::sum, choice(label)));
 }
 

@@ -181,6 +181,9 @@ std::string report_text(const RunReport& report) {
   text += fmt::format("  sample 0 of step 0, on rank 0: {}\n  loss:", report.first_sample);
   text += losses_text(report.losses);
   text += "\n\n" + checks_text(report.checks) + "\n";
+  if (report.divergence) {
+    text += divergence_text(*report.divergence) + "\n";
+  }
   if (!report.traffic.empty()) {
     text += traffic_text(report.traffic) + "\n";
   }
@@ -195,22 +198,27 @@ std::string report_text(const RunReport& report) {
 }
 
 nlohmann::json report_json(const RunReport& report) {
-  return {{"verb", "run"},
-          {"scenario", report.settings.name},
-          {"verdict", all_hold(report.checks) ? "pass" : "fail"},
-          {"lesson", {{"en", report.settings.lesson.en}, {"zh", report.settings.lesson.zh}}},
-          {"changed", report.changed},
-          {"first_sample", report.first_sample},
-          {"losses", report.losses},
-          {"checks", checks_json(report.checks)},
-          {"log", name_of(report.log)},
-          {"traffic", traffic_json(report)},
-          {"memory", memory_json(report.job)},
-          {"time",
-           {{"modelled_ps", modelled(report.job).count()},
-            {"wall_ns", report.job.wall.count()},
-            {"behind_pace_ns", most_behind(report.job)}}},
-          {"run_folder", report.folder.string()}};
+  nlohmann::json document{
+      {"verb", "run"},
+      {"scenario", report.settings.name},
+      {"verdict", all_hold(report.checks) ? "pass" : "fail"},
+      {"lesson", {{"en", report.settings.lesson.en}, {"zh", report.settings.lesson.zh}}},
+      {"changed", report.changed},
+      {"first_sample", report.first_sample},
+      {"losses", report.losses},
+      {"checks", checks_json(report.checks)},
+      {"log", name_of(report.log)},
+      {"traffic", traffic_json(report)},
+      {"memory", memory_json(report.job)},
+      {"time",
+       {{"modelled_ps", modelled(report.job).count()},
+        {"wall_ns", report.job.wall.count()},
+        {"behind_pace_ns", most_behind(report.job)}}},
+      {"run_folder", report.folder.string()}};
+  if (report.divergence) {
+    document["divergence"] = divergence_json(*report.divergence);
+  }
+  return document;
 }
 
 }  // namespace ringside

@@ -11,6 +11,7 @@
 #include "runtime/launch.hpp"
 #include "runtime/traffic.hpp"
 #include "scenarios/check.hpp"
+#include "scenarios/divergence.hpp"
 #include "scenarios/settings.hpp"
 
 namespace ringside {
@@ -34,7 +35,8 @@ struct RunReport {
   std::vector<double> losses{};
   Checks checks{};
   std::vector<TrafficComparison> traffic{};
-  JobResult job{};  // the job that was logged
+  std::optional<Divergence> divergence{};  // of a run that failed its checks
+  JobResult job{};                         // the job that was logged
   std::filesystem::path folder{};
   std::vector<std::string> changed{};  // what the command line changed in the scenario
   LogLevel log = LogLevel::full;       // what was kept of the traffic

@@ -101,6 +101,11 @@ void check_reference_fits(const Settings& s) {
   }
 }
 
+// The definition knows the order of reductions once a step.
+bool reduces_once(const Settings& s) {
+  return !s.dp.sync_every_microbatch || s.parallel.microbatches == 1;
+}
+
 RunReport run_scenario(const RunRequest& request, const std::filesystem::path& folder,
                        Progress& progress) {
   const Settings& s = request.settings;
@@ -127,6 +132,10 @@ RunReport run_scenario(const RunRequest& request, const std::filesystem::path& f
                    .folder = folder,
                    .changed = request.changed,
                    .log = log_level(request)};
+  if (!all_hold(report.checks) && reduces_once(s)) {
+    progress.show("where it leaves its definition");
+    report.divergence = find_divergence({.settings = s, .text = text, .options = options});
+  }
   for (const auto& step : main.ranks.front()) {
     report.losses.push_back(step.loss);
   }

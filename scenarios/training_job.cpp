@@ -35,6 +35,15 @@ std::uint64_t own_seed(const TrainingPlan& plan, int rank) {
   return rank == 0 ? plan.data.seed : mix(plan.data.seed + static_cast<std::uint64_t>(rank));
 }
 
+// How many tensors each layer has.
+std::vector<std::size_t> tensors_of(Mlp& model) {
+  std::vector<std::size_t> counts;
+  for (const auto& layer : model.layers()) {
+    counts.push_back(layer.size());
+  }
+  return counts;
+}
+
 std::vector<StepOutcome> train_rank(Rank& rank, const TrainingRequest& request,
                                     const TrainingPlan& plan, const Reference& reference) {
   const auto model = make_mlp({rank.memory(), rank.clock()}, plan.model, own_seed(plan, rank.id()));
@@ -58,6 +67,8 @@ std::vector<StepOutcome> train_rank(Rank& rank, const TrainingRequest& request,
          .reference_norm = truth.gradient_norm,
          .gradients = deviation(truth.gradients, record.gradients, plan.model.dtype),
          .parameters = deviation(truth.parameters, record.parameters, plan.model.dtype),
+         .first =
+             first_difference(truth.gradients, record.gradients, dp.buckets(), tensors_of(*model)),
          .gradient_hash = hash(record.gradients),
          .parameter_hash = hash(record.parameters),
          .start = step.times().start,

@@ -11,6 +11,7 @@
 #include "parallel/buckets.hpp"
 #include "parallel/deviation.hpp"
 #include "parallel/fault.hpp"
+#include "parallel/first_difference.hpp"
 #include "parallel/shards_in_turn.hpp"
 #include "runtime/launch.hpp"
 #include "scenarios/settings.hpp"
@@ -25,8 +26,9 @@ struct StepOutcome {
   double gradient_norm = 0;
   double reference_loss = 0;
   double reference_norm = 0;
-  Deviation gradients;   // from the reference
-  Deviation parameters;  // after the update
+  Deviation gradients;    // from the reference
+  Deviation parameters;   // after the update
+  FirstDifference first;  // of the gradients
   std::uint64_t gradient_hash = 0;
   std::uint64_t parameter_hash = 0;
   Time start{0};
