@@ -62,8 +62,11 @@ struct Ranks {
   }
 };
 
+// Whole numbers that repeat every `period` elements, so that their sums are soon known.
+constexpr size_t period = 13;
+
 float input(int rank, size_t i) {
-  return static_cast<float>((i * 7 + static_cast<size_t>(rank) * 3) % 13 + 1);
+  return static_cast<float>((i * 7 + static_cast<size_t>(rank) * 3) % period + 1);
 }
 
 double wrong_elements(Ranks& ranks, bool in_place, Floats& in, Floats& out) {
@@ -71,13 +74,15 @@ double wrong_elements(Ranks& ranks, bool in_place, Floats& in, Floats& out) {
     in[i] = out[i] = input(ranks.rank, i);
   }
   ranks.call(in_place, in, out);
+  float sums[period] = {};
+  for (int r = 0; r < ranks.size; ++r) {
+    for (size_t i = 0; i < period; ++i) {
+      sums[i] += input(r, i);
+    }
+  }
   double wrong = 0;
   for (size_t i = 0; i < out.size(); ++i) {
-    float sum = 0;
-    for (int r = 0; r < ranks.size; ++r) {
-      sum += input(r, i);
-    }
-    wrong += out[i] == sum ? 0 : 1;
+    wrong += out[i] == sums[i % period] ? 0 : 1;
   }
   std::fill(in.begin(), in.end(), 0.0F);
   std::fill(out.begin(), out.end(), 0.0F);

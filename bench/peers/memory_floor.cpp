@@ -22,7 +22,7 @@
 
 namespace {
 
-constexpr int batches = 25;
+constexpr int most_batches = 25;
 constexpr std::size_t block = 4096;  // elements: 16 KiB
 
 void store_streaming(float* to, const float* from, std::size_t n) {
@@ -100,7 +100,8 @@ double microseconds(const Buffers& in, const Buffers& out, std::size_t n, int ca
     pin(which);
     const std::size_t middle = n / 2 / 16 * 16;
     double least = 1e30;
-    const int of_batch = std::max(1, calls / batches);
+    const int batches = std::min(calls, most_batches);
+    const int of_batch = calls / batches;
     for (int batch = 0; batch < batches; ++batch) {
       meeting.wait();
       const auto start = Clock::now();
