@@ -16,8 +16,8 @@ namespace ringside {
 struct CollectiveRequest {
   Settings settings{};  // its cluster and links
   std::string operation{};
-  std::vector<std::string> algorithms{};
-  std::vector<std::size_t> sizes{};  // S in bytes, each a multiple of size_unit()
+  std::vector<std::string> algorithms{};  // of the table, or auto
+  std::vector<std::size_t> sizes{};       // S in bytes, each a multiple of size_unit()
   DType dtype = DType::f32;
   std::vector<ReduceOp> ops{ReduceOp::none};
   int root = 0;

@@ -26,7 +26,9 @@ Rates wall_rates(const CollectiveReport& report, const CollectiveCase& what, con
 
 Claim claim_of(const CollectiveReport& report, const CollectiveCase& what) {
   const int ranks = report.request.settings.ranks;
-  const auto size = static_cast<std::int64_t>(size_of(report.request.dtype));
+  // Averages of f16 travel as f32.
+  const bool wide = report.request.dtype == DType::f16 && what.op == ReduceOp::avg;
+  const auto size = static_cast<std::int64_t>(wide ? sizeof(float) : size_of(report.request.dtype));
   const Cluster cluster = cluster_of(report.request.settings);
   Shape shape{.p = ranks, .n = what.count, .root = report.request.root};
   for (int r = 0; r < ranks; ++r) {

@@ -133,11 +133,22 @@ Measurement over_ranks(Placement placement, const std::vector<std::vector<Sample
   return all;
 }
 
+// Address space of one rank, which is memory only where it is touched: algorithms that copy, or
+// average in a wider type, hold several buffers, and a receiver what has come in from other nodes.
+std::size_t region_bytes(const CollectiveRequest& request) {
+  constexpr std::size_t most_copies = 8;
+  const auto whole = largest_count(request) * size_of(request.dtype);
+  const auto wanted = rank_bytes(request) + most_copies * whole;
+  const auto memory = machine_memory();
+  const auto ranks = static_cast<std::size_t>(request.settings.ranks);
+  return memory ? std::clamp(memory->total / 10 * 9 / ranks, rank_bytes(request), wanted) : wanted;
+}
+
 JobOptions options_of(const CollectiveRequest& request,
                       const std::function<void(std::string_view)>& progress) {
   return {.cluster = cluster_of(request.settings),
           .eager_limit = request.eager_limit,
-          .region_bytes = rank_bytes(request),
+          .region_bytes = region_bytes(request),
           .limit = request.timeout,
           .pace = request.pace,
           .log = LogLevel::none,
@@ -152,11 +163,13 @@ void run_by_table(Comm& comm, const CollectiveCase& what, Placement placement, B
 }  // namespace
 
 std::vector<CollectiveCase> cases_of(const CollectiveRequest& request) {
+  const bool nodes = cluster_of(request.settings).nodes(request.settings.ranks) > 1;
   std::vector<CollectiveCase> cases;
   for (const auto& algorithm : request.algorithms) {
     for (const auto op : request.ops) {
       for (const auto bytes : request.sizes) {
-        cases.push_back({.row = &operation_row(request.operation, algorithm),
+        const auto name = chosen(request.operation, algorithm, nodes, bytes);
+        cases.push_back({.row = &operation_row(request.operation, name),
                          .bytes = bytes,
                          .count = bytes / size_of(request.dtype),
                          .op = op});
@@ -167,15 +180,10 @@ std::vector<CollectiveCase> cases_of(const CollectiveRequest& request) {
 }
 
 std::size_t rank_bytes(const CollectiveRequest& request) {
-  const int ranks = request.settings.ranks;
   const auto whole = largest_count(request) * size_of(request.dtype);
-  const auto other = other_count(convention_of(request.operation), ranks, whole);
-  // Between nodes a receiver holds what has come in and not been taken: all of the others' at
-  // worst.
-  const bool nodes = cluster_of(request.settings).nodes(ranks) > 1;
-  const auto copies = whole * static_cast<std::size_t>(nodes ? std::clamp(ranks - 1, 1, 8) : 1);
+  const auto other = other_count(convention_of(request.operation), request.settings.ranks, whole);
   constexpr std::size_t slack = 16UL << 20;
-  return whole + other + copies + slack;
+  return 2 * whole + other + slack;
 }
 
 void check_memory(const CollectiveRequest& request) {

@@ -17,7 +17,7 @@ using RunCase = std::function<void(Comm&, const CollectiveCase&, Placement, Buff
 // Algorithms × reductions × sizes. Throws BadUse for an algorithm that the operation does not have.
 std::vector<CollectiveCase> cases_of(const CollectiveRequest& request);
 
-// Real memory of one rank: its tensors, and what an algorithm may copy.
+// Real memory that one rank needs: its tensors, and as much again under way.
 std::size_t rank_bytes(const CollectiveRequest& request);
 
 // Throws BadUse with needed and available memory where the request does not fit in the machine.

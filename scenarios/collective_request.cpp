@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 
 #include "runtime/errors.hpp"
 #include "scenarios/flag_values.hpp"
@@ -13,7 +12,6 @@
 #include "scenarios/near_miss.hpp"
 #include "scenarios/overrides.hpp"
 #include "scenarios/requests.hpp"
-#include "scenarios/setting_keys.hpp"
 #include "scenarios/size_sweep.hpp"
 
 namespace ringside {
@@ -55,7 +53,8 @@ void declare(Flags& flags, CollectiveWords& words) {
   flags.value("-d,--datatype", "NAME", words.dtype, "element type; f32 (float)");
   flags.value("-o,--op", "NAME|all", words.op, "sum, prod, min, max, avg; sum");
   flags.value("-r,--root", "R", words.root, "root of broadcast and its like; 0");
-  flags.value("--algorithm", "NAME|all", words.algorithm, "as in collectives/OPERATION.cpp");
+  flags.value("--algorithm", "NAME|auto|all", words.algorithm,
+              "of collectives/OPERATION.cpp; auto: by size and nodes");
   flags.value("--ranks", "N", words.ranks, "8; on one node, unless nodes are set");
   flags.value("--nodes", "N", words.nodes, "spread the ranks over N nodes");
   flags.values("--set", "KEY=VALUE", words.set,
@@ -65,6 +64,17 @@ void declare(Flags& flags, CollectiveWords& words) {
   flags.value("--pace", "S", words.pace, "wall seconds per modelled second; 0: full speed");
   flags.value("--timeout", "S", words.timeout, "longest wait of a rank in seconds; 30");
   flags.flag("--json", words.json, "one JSON document on stdout");
+}
+
+// --nodes N: the ranks, 8 where nobody says, over N nodes of the same size.
+void spread(Overrides& overrides, const std::string& text) {
+  const auto flag = "--nodes " + text;
+  const int nodes = integer_of("--nodes", text, 1, 65536);
+  overrides.ranks = overrides.ranks.value_or("8");
+  const int ranks = integer_of("--ranks", *overrides.ranks, 1, 65536);
+  overrides.set.push_back({flag, "cluster.nodes", std::to_string(nodes)});
+  overrides.set.push_back(
+      {flag, "cluster.gpus_per_node", std::to_string((ranks + nodes - 1) / nodes)});
 }
 
 Settings cluster_settings(const CollectiveWords& words) {
@@ -78,14 +88,7 @@ Settings cluster_settings(const CollectiveWords& words) {
     overrides.set.push_back(change);
   }
   if (words.nodes) {
-    const int nodes = integer_of("--nodes", *words.nodes, 1, 65536);
-    const auto flag = "--nodes " + *words.nodes;
-    overrides.set.push_back({flag, "cluster.nodes", std::to_string(nodes)});
-    if (words.ranks) {
-      const int ranks = integer_of("--ranks", *words.ranks, 1, 65536);
-      overrides.set.push_back(
-          {flag, "cluster.gpus_per_node", std::to_string((ranks + nodes - 1) / nodes)});
-    }
+    spread(overrides, *words.nodes);
   }
   Settings settings;
   apply_overrides(settings, overrides);
@@ -98,7 +101,10 @@ DType dtype_of_flag(const std::string& text) {
     name = text == nccl ? std::string(ours) : name;
   }
   try {
-    return parse_dtype(name);
+    if (const auto dtype = parse_dtype(name); dtype != DType::symbol) {
+      return dtype;
+    }
+    throw BadUse("a symbol is an expression, which has no speed: choose a type of numbers");
   } catch (const BadUse& refusal) {
     throw BadUse("-d " + text + ": " + refusal.what());
   }
@@ -128,22 +134,13 @@ std::vector<ReduceOp> ops_of(const CollectiveWords& words) {
 }
 
 std::vector<std::string> wanted_algorithms(const CollectiveWords& words) {
-  const auto& operation = *words.operation;
-  auto names = algorithms_of(operation);
+  const auto names = algorithms_of(*words.operation);
   if (words.algorithm == "all") {
     return names;
   }
-  if (words.algorithm) {
-    auto choices = names;
-    choices.emplace_back("all");
-    return {choice_of("--algorithm", *words.algorithm, choices)};
-  }
-  // What scenarios take when they say nothing.
-  const auto* key = find_key("collectives." + operation);
-  const auto usual = key == nullptr ? std::string() : key->fallback();  // quoted
-  const auto found = std::find_if(names.begin(), names.end(),
-                                  [&](const auto& name) { return '"' + name + '"' == usual; });
-  return {found == names.end() ? names.front() : *found};
+  auto choices = names;
+  choices.insert(choices.begin(), {"auto", "all"});
+  return {choice_of("--algorithm", words.algorithm.value_or("auto"), choices)};
 }
 
 std::vector<std::size_t> wanted_sizes(const CollectiveWords& words,

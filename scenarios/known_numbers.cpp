@@ -24,6 +24,10 @@ auto with_type(DType dtype, Fn fn) {
       return fn(float{});
     case DType::f64:
       return fn(double{});
+    case DType::bf16:
+      return fn(Bf16{});
+    case DType::f16:
+      return fn(F16{});
     case DType::i32:
       return fn(std::int32_t{});
     case DType::i64:
@@ -38,7 +42,22 @@ auto with_type(DType dtype, Fn fn) {
 
 // Largest whole number up to which a type counts without a gap (24 bits are enough for any sum).
 std::int64_t exact_up_to(DType dtype) {
-  return dtype == DType::u8 ? 255 : 1 << 24;
+  return dtype == DType::u8     ? 255
+         : dtype == DType::bf16 ? 256
+         : dtype == DType::f16  ? 2048
+                                : 1 << 24;
+}
+
+template <class T>
+constexpr bool is_half = std::is_same_v<T, Bf16> || std::is_same_v<T, F16>;
+
+template <class T>
+T element(std::int64_t value) {
+  if constexpr (is_half<T>) {
+    return T(static_cast<float>(value));
+  } else {
+    return static_cast<T>(value);
+  }
 }
 
 // The numbers of one call, as a function of rank and element: a hash of both.
@@ -124,9 +143,11 @@ void define_moved(const KnownCall& call, const Numbers& numbers, int rank, Range
 template <class T>
 T finished(const KnownCall& call, std::int64_t total) {
   if (call.op != ReduceOp::avg) {
-    return static_cast<T>(total);
+    return element<T>(total);
   }
-  if constexpr (std::is_integral_v<T>) {
+  if constexpr (is_half<T>) {
+    return T(static_cast<float>(total) / static_cast<float>(call.ranks));
+  } else if constexpr (std::is_integral_v<T>) {
     return static_cast<T>(std::int64_t{static_cast<T>(total)} / call.ranks);
   } else {
     return static_cast<T>(total) / static_cast<T>(call.ranks);
@@ -167,14 +188,14 @@ template <class T>
 void fill_as(const KnownCall& call, Placement placement, int rank, CallBuffers buffers) {
   const auto data = buffers.data.as<T>();
   const auto other = buffers.other.as<T>();
-  std::fill(data.begin(), data.end(), static_cast<T>(foreign));
-  std::fill(other.begin(), other.end(), static_cast<T>(foreign));
+  std::fill(data.begin(), data.end(), element<T>(foreign));
+  std::fill(other.begin(), other.end(), element<T>(foreign));
   const Range in = input_of(call, rank);
   const bool apart = call.operation == "all_gather" && placement == Placement::out_of_place;
   const auto into = apart ? other : data.subspan(in.first, in.count);
   const Numbers numbers(call);
   for (std::size_t k = 0; k < into.size(); ++k) {
-    into[k] = static_cast<T>(numbers.at(rank, in.first + k));
+    into[k] = element<T>(numbers.at(rank, in.first + k));
   }
 }
 

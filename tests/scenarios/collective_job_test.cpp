@@ -31,20 +31,46 @@ CollectiveReport report_of(const CollectiveRequest& request, const RunCase& run 
                        request, [](std::string_view) {}, run)};
 }
 
+// Every row × reduction, on `nodes` nodes.
+void expect_all_right(int ranks, int nodes, DType dtype) {
+  for (const auto& operation : measured_operations()) {
+    const auto unit = size_unit(convention_of(operation), ranks, dtype);
+    const auto sizes = operation == "barrier" ? std::vector<std::size_t>{0}
+                                              : std::vector<std::size_t>{0, unit, 1000 * unit};
+    auto request = request_of(operation, ranks, sizes);
+    request.dtype = dtype;
+    request.root = convention_of(operation).rooted ? ranks - 1 : 0;
+    request.settings.cluster.gpus_per_node = (ranks + nodes - 1) / nodes;
+    if (request.ops.front() != ReduceOp::none) {
+      request.ops = {ReduceOp::sum, ReduceOp::prod, ReduceOp::min, ReduceOp::max, ReduceOp::avg};
+    }
+    const auto report = report_of(request);
+    EXPECT_TRUE(all_hold(checks_of(report))) << collective_text(report);
+  }
+}
+
 TEST(CollectiveJob, EveryRowOfEveryOperationIsRightAndCostsWhatItClaims) {
   for (const int ranks : {1, 3, 4}) {
-    for (const auto& operation : measured_operations()) {
-      const auto unit = static_cast<std::size_t>(4 * ranks);
-      const auto sizes = operation == "barrier" ? std::vector<std::size_t>{0}
-                                                : std::vector<std::size_t>{0, unit, 1000 * unit};
-      auto request = request_of(operation, ranks, sizes);
-      if (request.ops.front() != ReduceOp::none) {
-        request.ops = {ReduceOp::sum, ReduceOp::prod, ReduceOp::min, ReduceOp::max, ReduceOp::avg};
-      }
-      const auto report = report_of(request);
-      EXPECT_TRUE(all_hold(checks_of(report))) << collective_text(report);
-    }
+    expect_all_right(ranks, 1, DType::f32);
   }
+  expect_all_right(5, 2, DType::f64);
+  expect_all_right(4, 2, DType::i32);
+}
+
+TEST(CollectiveJob, EveryTypeIsChecked) {
+  for (const auto dtype : {DType::bf16, DType::f16, DType::i64, DType::u8}) {
+    expect_all_right(3, 1, dtype);
+  }
+}
+
+TEST(CollectiveJob, AutoIsTheRowThatItPicksForEachSize) {
+  auto request = request_of("all_reduce", 8, {4096, 1 << 20});
+  request.algorithms = {"auto"};
+  const auto cases = cases_of(request);
+  EXPECT_EQ(cases[0].row->algorithm, chosen("all_reduce", "auto", false, 4096));
+  EXPECT_EQ(cases[1].row->algorithm, chosen("all_reduce", "auto", false, 1 << 20));
+  request.settings.cluster.gpus_per_node = 4;
+  EXPECT_EQ(cases_of(request)[1].row->algorithm, chosen("all_reduce", "auto", true, 1 << 20));
 }
 
 void skip_the_last_rank(Comm& comm, const CollectiveCase& what, Placement placement, Buffer data,
@@ -150,6 +176,15 @@ TEST(ModelledClocks, AllRanksMeetFromWhereverTheyStand) {
       EXPECT_GE(t, Time(nanoseconds(4 * 777)));
     }
   }
+}
+
+// Algorithms that copy find room for it, averages of f16 in f32 too.
+TEST(CollectiveJob, LargeBuffersHaveRoomForEveryAlgorithm) {
+  auto request = request_of("all_reduce", 4, {32UL << 20});
+  request.dtype = DType::f16;
+  request.ops = {ReduceOp::avg};
+  request.iterations = 1;
+  EXPECT_TRUE(all_hold(checks_of(report_of(request))));
 }
 
 TEST(CollectiveJob, RefusesWithNumbersWhatDoesNotFit) {

@@ -121,7 +121,8 @@ TEST(CollectiveVerb, WithoutTheCheckNothingIsCalledRight) {
 
 TEST(CollectiveVerb, NodesLinksAndTheEagerLimitAreTheUsers) {
   const auto time_of = [](const std::string& more) {
-    const auto all = run_program("collective all_reduce -b 8K -e 8K -n 1 --ranks 4 --json" + more);
+    const auto all = run_program(
+        "collective all_reduce -b 8K -e 8K -n 1 --ranks 4 --algorithm ring --json" + more);
     EXPECT_EQ(all.exit_code, exit_ok) << all.err;
     return all.document()["rows"][0]["modelled"]["time_ps"].get<std::int64_t>();
   };
@@ -156,6 +157,7 @@ const Refused refused[] = {
     {"all_reduce -n 0", "-n 0: must be an integer from 1"},
     {"all_reduce -w x", "-w x: must be an integer from 0"},
     {"all_reduce -c 2", "-c 2: must be one of 0, 1"},
+    {"all_reduce -d symbol", "-d symbol: a symbol is an expression"},
     {"all_reduce -d f23", "-d f23: no element type"},
     {"all_reduce -o plus", "-o plus: must be one of sum, prod, min, max, avg, all"},
     {"all_gather -o sum", "-o sum: all_gather reduces nothing"},
