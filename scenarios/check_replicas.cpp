@@ -19,11 +19,14 @@ Checks check_replicas(const CheckContext& context) {
 }
 
 Checks check_one_node(const CheckContext& context) {
-  if (cluster_of(context.settings).nodes(context.settings.ranks) == 1) {
+  const std::string& all_reduce = context.settings.collectives.all_reduce;
+  const bool one_node = cluster_of(context.settings).nodes(context.settings.ranks) == 1;
+  if (one_node || all_reduce == "hierarchical" || all_reduce == "auto") {
     return {{.name = "one_node.gradient_bits",
-             .measured = "one node",
+             .measured = one_node ? "one node" : "another order of additions",
              .gate = "equal to one node's",
-             .verdict = CheckVerdict::not_applicable}};
+             .verdict = CheckVerdict::not_applicable,
+             .note = one_node ? "" : all_reduce + " adds node by node"}};
   }
   Settings one = context.settings;
   one.cluster.nodes = 1;
