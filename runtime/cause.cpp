@@ -8,12 +8,24 @@ bool is_failure(Ending ending) {
   return ending != Ending::returned && ending != Ending::stopped;
 }
 
-int find_cause(const std::vector<RankOutcome>& ranks, const std::vector<std::uint64_t>& noticed) {
+std::string failure_text(int rank, const RankOutcome& outcome) {
+  const std::string name = "rank " + std::to_string(rank);
+  if (outcome.ending != Ending::threw) {
+    return name + " " + outcome.text;
+  }
+  if (outcome.text.empty()) {
+    return name + " threw " + outcome.type;
+  }
+  return outcome.text.starts_with(name + ": ") ? outcome.text : name + ": " + outcome.text;
+}
+
+int find_cause(const std::vector<const RankOutcome*>& ranks,
+               const std::vector<std::uint64_t>& noticed) {
   using Key = std::tuple<bool, bool, std::uint64_t, bool>;
   int cause = -1;
   Key best;
   for (std::size_t r = 0; r < ranks.size(); ++r) {
-    const RankOutcome& rank = ranks[r];
+    const RankOutcome& rank = *ranks[r];
     if (rank.ending == Ending::returned) {
       continue;
     }
@@ -39,9 +51,9 @@ std::vector<std::optional<WaitRecord>> pending_waits(SharedJob& job) {
   return waits;
 }
 
-std::string stopped_text(const std::optional<WaitRecord>& wait) {
-  return "stopped " + (wait ? "in " + text_of(*wait) : std::string("while it computed")) +
-         ": another rank had failed";
+std::string stopped_text(const std::optional<WaitRecord>& wait, const std::string& cause) {
+  return "stopped " + (wait ? "in " + text_of(*wait) : std::string("while it computed")) + ": " +
+         cause;
 }
 
 }  // namespace ringside

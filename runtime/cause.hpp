@@ -14,16 +14,20 @@ namespace ringside {
 // Whether a rank with this ending ends the job.
 bool is_failure(Ending ending);
 
+// What its failure is called: "rank 2 was killed by SIGKILL", "rank 1: ... disagrees ...".
+std::string failure_text(int rank, const RankOutcome& outcome);
+
 // The rank that ended the job; -1 when all returned. `noticed` says when each failure was noticed,
 // in turns of the launcher. A survivor may notice a death before the launcher does, so PeerLost is
 // the cause only when there is nothing else; otherwise the earliest failure is, and of one turn a
 // death, because it can be what made others throw.
-int find_cause(const std::vector<RankOutcome>& ranks, const std::vector<std::uint64_t>& noticed);
+int find_cause(const std::vector<const RankOutcome*>& ranks,
+               const std::vector<std::uint64_t>& noticed);
 
 // What each rank waits for now; none for a rank that does not wait.
 std::vector<std::optional<WaitRecord>> pending_waits(SharedJob& job);
 
-// "stopped in recv from rank 3 …: another rank had failed".
-std::string stopped_text(const std::optional<WaitRecord>& wait);
+// "stopped in recv from rank 3 …: rank 2 was killed by SIGKILL".
+std::string stopped_text(const std::optional<WaitRecord>& wait, const std::string& cause);
 
 }  // namespace ringside

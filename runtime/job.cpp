@@ -65,28 +65,6 @@ std::size_t whole_pages(std::size_t bytes) {
 
 }  // namespace
 
-std::string text_of(const WaitRecord& what) {
-  const std::string_view kind = what.kind;
-  const bool sends = kind == std::string_view("send");
-  std::string text(kind);
-  if (what.peer >= 0) {
-    text += (sends ? " to rank " : " from rank ") + std::to_string(what.peer);
-  }
-  if (const std::string_view group = what.group; !group.empty()) {
-    text += " in group " + std::string(group);
-  }
-  if (const std::string_view operation = what.operation; !operation.empty()) {
-    text += ", " + std::string(operation) + " (" + std::string(what.algorithm) + ") #" +
-            std::to_string(what.sequence) + ", step " + std::to_string(what.step);
-  } else if (what.peer >= 0) {
-    text += ", tag " + std::to_string(what.tag);
-  }
-  if (what.peer >= 0) {
-    text += ", " + to_string(Bytes{static_cast<std::int64_t>(what.bytes)});
-  }
-  return sends ? text + ": no receive was posted" : text;
-}
-
 struct SharedJob::Mapping {
   ipc::mapped_region memory;
   JobState* job = nullptr;
@@ -131,11 +109,27 @@ std::span<std::byte> SharedJob::region(int r) {
   return {mapping_->regions + static_cast<std::size_t>(r) * region_bytes_, region_bytes_};
 }
 
-void SharedJob::abort() {
-  job().aborted.store(true, std::memory_order_seq_cst);
+void SharedJob::abort(std::string_view cause) {
+  JobState& state = job();
+  if (state.abort_claimed.exchange(true, std::memory_order_seq_cst)) {
+    return;
+  }
+  constexpr std::string_view cut = " [cut]";
+  constexpr std::size_t room = sizeof state.abort_text.chars - 1;
+  state.abort_text = cause.size() <= room
+                         ? decltype(state.abort_text)(cause)
+                         : decltype(state.abort_text)(
+                               std::string(cause.substr(0, room - cut.size())) + std::string(cut));
+  state.aborted.store(true, std::memory_order_seq_cst);
   for (int r = 0; r < ranks_; ++r) {
     rank(r).mailbox.bell.ring();
   }
+}
+
+std::string SharedJob::abort_text() {
+  return job().aborted.load(std::memory_order_acquire)
+             ? std::string(std::string_view(job().abort_text))
+             : std::string("another rank had failed");
 }
 
 std::int64_t steady_ns() {

@@ -10,31 +10,25 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "runtime/mailbox.hpp"
 #include "runtime/shared_record.hpp"
+#include "runtime/wait_record.hpp"
 
 namespace ringside {
 
-// What a parked rank waits for, for reports.
-struct WaitRecord {
-  Text<16> kind{};  // "recv", "send"; empty: not waiting
-  std::int32_t peer = -1;
-  std::int64_t tag = 0;
-  std::uint64_t bytes = 0;
-  std::int32_t step = 0;
-  std::uint64_t sequence = 0;
-  Text<16> operation{};
-  Text<24> algorithm{};
-  Text<32> group{};
+// Whether a rank is parked, so that an observer can tell for certain which ranks are stuck:
+// deadlock.hpp. Written by the rank alone.
+struct Parking {
+  std::atomic<std::uint64_t> epoch{0};  // odd: parked; what it waits for was published before
+  std::atomic<std::uint32_t> rings{0};  // of its bell, before it last looked and found nothing
 };
-
-// "recv from rank 3 in group dp, all_reduce (ring) #12, step 4, 64.0 KiB".
-std::string text_of(const WaitRecord& what);
 
 struct alignas(64) RankState {
   Mailbox mailbox;
   SharedRecord<WaitRecord> waiting;
+  Parking parking;
   std::atomic<std::uint64_t> activity{0};   // grows with everything the rank does
   std::atomic<std::uint32_t> in_socket{0};  // messages written to a socket for it, not yet pushed
   std::atomic<bool> finished{false};        // its function has returned
@@ -42,6 +36,8 @@ struct alignas(64) RankState {
 
 struct JobState {
   std::atomic<bool> aborted{false};
+  std::atomic<bool> abort_claimed{false};  // the first cause stands
+  Text<1024> abort_text{};                 // written before `aborted`
   std::atomic<std::uint32_t> finished_ranks{0};
   std::atomic<std::int64_t> wall_start_ns{0};  // steady clock; zero until the ranks start
   std::atomic<std::uint64_t> secret{0};        // tells its ranks from strangers; drawn by the first
@@ -63,8 +59,10 @@ class SharedJob {
 
   std::span<std::byte> region(int r);
 
-  // Sets the flag and wakes every rank.
-  void abort();
+  // Stores the cause, sets the flag and wakes every rank; the first call counts.
+  void abort(std::string_view cause = "another rank had failed");
+  // Why the job was ended.
+  std::string abort_text();
 
  private:
   struct Mapping;

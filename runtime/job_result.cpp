@@ -44,13 +44,29 @@ struct Said {
   }
 };
 
-std::vector<Said> grouped(const std::vector<RankOutcome>& ranks, int without) {
+bool is_described(const JobResult& result, int rank) {
+  return result.failure
+             ? std::binary_search(result.failure->ranks.begin(), result.failure->ranks.end(), rank)
+             : rank == result.cause;
+}
+
+// The cause has been said once, and is left out of the sentences of those who stopped for it.
+std::string sentence_without_cause(const JobResult& result, int r) {
+  std::string sentence = sentence_of(result.ranks[static_cast<std::size_t>(r)], r);
+  const std::string end = ": " + result.stopped_for;
+  if (!result.stopped_for.empty() && sentence.ends_with(end)) {
+    sentence.resize(sentence.size() - end.size());
+  }
+  return sentence;
+}
+
+std::vector<Said> grouped(const JobResult& result) {
   std::vector<Said> groups;
-  for (int r = 0; r < static_cast<int>(ranks.size()); ++r) {
-    if (r == without) {
+  for (int r = 0; r < static_cast<int>(result.ranks.size()); ++r) {
+    if (is_described(result, r)) {
       continue;
     }
-    const std::string sentence = sentence_of(ranks[static_cast<std::size_t>(r)], r);
+    const std::string sentence = sentence_without_cause(result, r);
     const auto same = std::find_if(groups.begin(), groups.end(),
                                    [&](const Said& said) { return said.sentence == sentence; });
     if (same == groups.end()) {
@@ -86,9 +102,10 @@ std::string JobResult::describe() const {
     return "all " + std::to_string(ranks.size()) + " ranks returned, after " + std::to_string(ms) +
            " ms";
   }
-  std::string text =
-      names_of({cause}) + " " + sentence_of(ranks[static_cast<std::size_t>(cause)], cause);
-  const auto others = grouped(ranks, cause);
+  std::string text = failure ? failure->text
+                             : names_of({cause}) + " " +
+                                   sentence_of(ranks[static_cast<std::size_t>(cause)], cause);
+  const auto others = grouped(*this);
   std::vector<int> unsaid;
   for (std::size_t i = 0; i < others.size(); ++i) {
     if (i + 1 < most_lines || others.size() == most_lines) {
@@ -110,19 +127,20 @@ void JobResult::raise() const {
     throw BadUse("raise() on a job that went well: " + text);
   }
   const RankOutcome& rank = ranks[static_cast<std::size_t>(cause)];
-  if (rank.ending == Ending::threw) {
-    if (rank.type == "BadUse") {
-      throw BadUse(text);
-    }
-    if (rank.type == "Desync") {
-      throw Desync(text);
-    }
-    if (rank.type == "Deadlock") {
-      throw Deadlock(text);
-    }
-    if (rank.type == "OutOfDeviceMemory") {
-      throw OutOfDeviceMemory(text);
-    }
+  const std::string type = failure                        ? failure->type
+                           : rank.ending == Ending::threw ? rank.type
+                                                          : "PeerLost";
+  if (type == "BadUse") {
+    throw BadUse(text);
+  }
+  if (type == "Desync") {
+    throw Desync(text);
+  }
+  if (type == "Deadlock") {
+    throw Deadlock(text);
+  }
+  if (type == "OutOfDeviceMemory") {
+    throw OutOfDeviceMemory(text);
   }
   throw PeerLost(text);
 }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -37,9 +38,19 @@ struct RankOutcome {
   RankReport report;  // up to its return or exception; empty after a crash, an exit or a kill
 };
 
+// A failure of several ranks together, found by the launcher in what they wait for.
+struct JobFailure {
+  std::string type;        // "Deadlock"
+  std::string headline;    // one line
+  std::string text;        // the headline and all that is to be said of its ranks
+  std::vector<int> ranks;  // ascending
+};
+
 struct JobResult {
   std::vector<RankOutcome> ranks;
-  int cause = -1;  // the rank that ended the job; -1: all returned
+  int cause = -1;                     // the rank that ended the job; -1: all returned
+  std::optional<JobFailure> failure;  // of several ranks, of which `cause` is the first
+  std::string stopped_for;            // why the others were stopped, as their own texts end
   std::chrono::nanoseconds wall{0};
 
   bool ok() const { return cause < 0; }

@@ -141,13 +141,14 @@ Reading read_available(const Descriptor& from, std::span<char> scratch, std::str
   return n < 0 && errno == EAGAIN ? Reading::nothing_there : Reading::closed;
 }
 
-void wait_readable(std::span<const int> fds, std::chrono::milliseconds limit) {
+bool wait_readable(std::span<const int> fds, std::chrono::milliseconds limit) {
   std::vector<pollfd> polled;
   polled.reserve(fds.size());
   for (const int fd : fds) {
     polled.push_back({fd, POLLIN, 0});
   }
-  poll(polled.data(), static_cast<nfds_t>(polled.size()), static_cast<int>(limit.count()));
+  return poll(polled.data(), static_cast<nfds_t>(polled.size()), static_cast<int>(limit.count())) >
+         0;
 }
 
 std::string signal_name(int signal) {

@@ -60,9 +60,9 @@ enum class Reading : std::uint8_t { nothing_there, some, closed };
 // Reads what is there into `scratch`; `got` is that part of it. Never waits.
 Reading read_available(const Descriptor& from, std::span<char> scratch, std::string_view& got);
 
-// Returns when one of `fds` can be read or was closed by its writers, or after `limit`; may return
-// early. Negative ones are passed over.
-void wait_readable(std::span<const int> fds, std::chrono::milliseconds limit);
+// Returns when one of `fds` can be read or was closed by its writers, and whether that is so, or
+// after `limit`; may return early. Negative ones are passed over.
+bool wait_readable(std::span<const int> fds, std::chrono::milliseconds limit);
 
 struct ProcessEnd {
   bool by_signal = false;

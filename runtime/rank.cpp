@@ -76,7 +76,7 @@ void Rank::keep_pace() {
 void Rank::sleep_until(std::int64_t due) {
   for (std::int64_t left = due - wall_ns(); left > 0; left = due - wall_ns()) {
     if (job_.job().aborted.load(std::memory_order_relaxed)) {
-      throw JobAborted("stopped while keeping the pace: another rank had failed");
+      throw JobAborted("stopped while keeping the pace: " + job_.abort_text());
     }
     state_.activity.fetch_add(1, std::memory_order_relaxed);
     std::this_thread::sleep_for(std::chrono::nanoseconds(std::min(left, longest_sleep_ns)));

@@ -126,12 +126,12 @@ void RankProcess::call_silent(std::uint64_t turn, std::string why) {
   fail(turn, Ending::silent, "", std::move(why));
 }
 
-void RankProcess::stop(const std::optional<WaitRecord>& wait) {
+void RankProcess::stop(const std::optional<WaitRecord>& wait, const std::string& cause) {
   if (runs() && !killed_) {
     process_->kill();
     killed_ = true;
     if (!has_failed()) {
-      outcome.text = stopped_text(wait);
+      outcome.text = stopped_text(wait, cause);
     }
   }
 }

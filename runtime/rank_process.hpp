@@ -41,7 +41,7 @@ class RankProcess {
   bool reap(std::uint64_t turn, std::span<char> scratch, const OnNote& on_note);
   void call_silent(std::uint64_t turn, std::string why);
   // Kills it; unless it brings other words, it was stopped because another rank had failed.
-  void stop(const std::optional<WaitRecord>& wait);
+  void stop(const std::optional<WaitRecord>& wait, const std::string& cause);
 
   RankOutcome outcome;
   std::uint64_t noticed = 0;  // the turn in which it failed, or closed its pipe

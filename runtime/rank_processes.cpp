@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "runtime/cause.hpp"
+#include "runtime/deadlock_watch.hpp"
 #include "runtime/errors.hpp"
 #include "runtime/rank_process.hpp"
 #include "runtime/silence.hpp"
@@ -32,6 +33,7 @@ class RankProcesses {
         owned_listeners_(listeners_.begin(), listeners_.end()),
         fn_(fn),
         watch_(job, options.limit),
+        deadlocks_(job),
         scratch_(at_once),
         ranks_(static_cast<std::size_t>(job.ranks())) {}
 
@@ -46,6 +48,9 @@ class RankProcesses {
   void hear();
   void reap();
   void look_for_silence();
+  void look_for_deadlock();
+  bool has_failed() const;
+  int cause() const;
   void end_job();
   RankProcess::OnNote note_of(std::size_t rank) const;
 
@@ -55,10 +60,12 @@ class RankProcesses {
   std::vector<Descriptor> owned_listeners_;
   const RankFunction& fn_;
   SilenceWatch watch_;
+  DeadlockWatch deadlocks_;
   std::vector<char> scratch_;
   std::vector<RankProcess> ranks_;
   std::size_t running_ = 0;
   std::uint64_t turns_ = 0;
+  std::optional<JobFailure> failure_;                // of several ranks together
   std::vector<std::optional<WaitRecord>> waits_;     // when the job was ended
   std::optional<steady_clock::time_point> kill_at_;  // once a rank has failed
   steady_clock::time_point last_sweep_;
@@ -74,12 +81,12 @@ JobResult RankProcesses::run() {
     turn();
   }
   JobResult result;
-  std::vector<std::uint64_t> noticed;
+  result.cause = cause();
+  result.failure = std::move(failure_);
+  result.stopped_for = job_.abort_text();
   for (RankProcess& rank : ranks_) {
     result.ranks.push_back(std::move(rank.outcome));
-    noticed.push_back(rank.noticed);
   }
-  result.cause = find_cause(result.ranks, noticed);
   result.wall = steady_clock::now() - start;
   return result;
 }
@@ -127,15 +134,33 @@ void RankProcesses::live(int id, int pipe) {
 
 void RankProcesses::turn() {
   ++turns_;
-  wait_readable(pipes(), patience());
-  hear();
+  if (wait_readable(pipes(), patience())) {
+    hear();
+  }
   reap();
   look_for_silence();
-  const bool failed = std::any_of(ranks_.begin(), ranks_.end(),
-                                  [](const RankProcess& rank) { return rank.has_failed(); });
-  if (failed && running_ > 0) {
+  look_for_deadlock();
+  if (has_failed() && running_ > 0) {
     end_job();
   }
+}
+
+bool RankProcesses::has_failed() const {
+  return failure_ || std::any_of(ranks_.begin(), ranks_.end(),
+                                 [](const RankProcess& rank) { return rank.has_failed(); });
+}
+
+int RankProcesses::cause() const {
+  if (failure_) {
+    return failure_->ranks.front();
+  }
+  std::vector<const RankOutcome*> outcomes;
+  std::vector<std::uint64_t> noticed;
+  for (const RankProcess& rank : ranks_) {
+    outcomes.push_back(&rank.outcome);
+    noticed.push_back(rank.noticed);
+  }
+  return find_cause(outcomes, noticed);
 }
 
 // The reading ends, -1 where there is none.
@@ -151,7 +176,7 @@ std::vector<int> RankProcesses::pipes() const {
 milliseconds RankProcesses::patience() const {
   const bool ending = std::any_of(ranks_.begin(), ranks_.end(),
                                   [](const RankProcess& rank) { return rank.is_ending(); });
-  return ending ? soon : kill_at_ ? sweep : SilenceWatch::slice;
+  return ending ? soon : kill_at_ ? sweep : deadlocks_.interval();
 }
 
 RankProcess::OnNote RankProcesses::note_of(std::size_t rank) const {
@@ -202,15 +227,24 @@ void RankProcesses::look_for_silence() {
   }
 }
 
+// A rank that has failed is the nearer cause: others may be stuck because of it.
+void RankProcesses::look_for_deadlock() {
+  if (!kill_at_ && !has_failed()) {
+    failure_ = deadlocks_.look();
+  }
+}
+
 // The others are told, get a short grace to end in order, and are killed.
 void RankProcesses::end_job() {
   if (!kill_at_) {
     waits_ = pending_waits(job_);
-    job_.abort();
+    const auto first = static_cast<std::size_t>(cause());
+    job_.abort(failure_ ? failure_->headline
+                        : failure_text(static_cast<int>(first), ranks_[first].outcome));
     kill_at_ = steady_clock::now() + grace;
   } else if (steady_clock::now() >= *kill_at_) {
     for (std::size_t r = 0; r < ranks_.size(); ++r) {
-      ranks_[r].stop(waits_[r]);
+      ranks_[r].stop(waits_[r], job_.abort_text());
     }
   }
 }

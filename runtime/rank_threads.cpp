@@ -1,11 +1,13 @@
 #include "runtime/rank_threads.hpp"
 
 #include <chrono>
+#include <condition_variable>
 #include <mutex>
 #include <system_error>
 #include <thread>
 
 #include "runtime/cause.hpp"
+#include "runtime/deadlock_watch.hpp"
 #include "runtime/errors.hpp"
 
 namespace ringside {
@@ -30,6 +32,9 @@ class RankThreads {
   void start_all(std::vector<std::jthread>& threads);
   void live(int id);
   void deliver(int id, const RankOutcome& outcome);
+  void watch(const std::stop_token& stop);
+  void end_job(const std::string& cause);
+  int cause() const;
 
   SharedJob& job_;
   const JobOptions& options_;
@@ -40,6 +45,7 @@ class RankThreads {
   JobResult result_;
   std::vector<std::uint64_t> noticed_;
   std::uint64_t deliveries_ = 0;
+  bool has_failed_ = false;
 };
 
 JobResult RankThreads::run() {
@@ -47,9 +53,13 @@ JobResult RankThreads::run() {
   start_all(threads);
   release_ranks(job_);
   const auto start = std::chrono::steady_clock::now();
-  threads.clear();  // joins
+  {
+    const std::jthread watcher([this](const std::stop_token& stop) { watch(stop); });
+    threads.clear();  // joins
+  }
   result_.wall = std::chrono::steady_clock::now() - start;
-  result_.cause = find_cause(result_.ranks, noticed_);
+  result_.cause = cause();
+  result_.stopped_for = job_.abort_text();
   return std::move(result_);
 }
 
@@ -89,8 +99,38 @@ void RankThreads::deliver(int id, const RankOutcome& outcome) {
   result_.ranks[static_cast<std::size_t>(id)] = outcome;
   noticed_[static_cast<std::size_t>(id)] = ++deliveries_;
   if (outcome.ending != Ending::returned) {
-    job_.abort();
+    end_job(failure_text(id, outcome));
   }
+}
+
+// Called under the lock of the results.
+void RankThreads::end_job(const std::string& cause) {
+  has_failed_ = true;
+  job_.abort(cause);
+}
+
+void RankThreads::watch(const std::stop_token& stop) {
+  DeadlockWatch deadlocks(job_);
+  std::condition_variable_any stopped;
+  std::unique_lock lock(results_);
+  while (!stop.stop_requested() && !has_failed_) {
+    if (auto failure = deadlocks.look()) {
+      result_.failure = std::move(failure);
+      end_job(result_.failure->headline);
+    }
+    stopped.wait_for(lock, stop, deadlocks.interval(), [] { return false; });
+  }
+}
+
+int RankThreads::cause() const {
+  if (result_.failure) {
+    return result_.failure->ranks.front();
+  }
+  std::vector<const RankOutcome*> outcomes;
+  for (const RankOutcome& outcome : result_.ranks) {
+    outcomes.push_back(&outcome);
+  }
+  return find_cause(outcomes, noticed_);
 }
 
 }  // namespace

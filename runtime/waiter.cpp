@@ -32,7 +32,7 @@ void Waiter::next_turn(int turn, const WaitRecord& what, const std::function<boo
     began_ = std::chrono::steady_clock::now();
   }
   if (job_.job().aborted.load(std::memory_order_relaxed)) {
-    throw JobAborted("stopped in " + text_of(what) + ": another rank had failed");
+    throw JobAborted("stopped in " + text_of(what) + ": " + job_.abort_text());
   }
   if (const int lost = lost_peer.load(std::memory_order_acquire); lost >= 0) {
     const char* reason = lost_reason.load(std::memory_order_relaxed);
@@ -53,16 +53,19 @@ void Waiter::next_turn(int turn, const WaitRecord& what, const std::function<boo
 void Waiter::park(const WaitRecord& what, const std::function<bool()>& done) {
   Bell& bell = me_.mailbox.bell;
   const auto seen = bell.rings();
-  me_.waiting.write(what);
   bell.will_sleep();
   if (!done() && !job_.job().aborted.load(std::memory_order_seq_cst)) {
+    me_.waiting.write(what);
+    me_.parking.rings.store(seen, std::memory_order_relaxed);
+    me_.parking.epoch.fetch_add(1, std::memory_order_seq_cst);
     const auto before = std::chrono::steady_clock::now();
     bell.park(seen, std::min<std::chrono::nanoseconds>(slice, limit_));
+    me_.parking.epoch.fetch_add(1, std::memory_order_seq_cst);  // before it looks again
     const std::chrono::nanoseconds parked = std::chrono::steady_clock::now() - before;
     waited_ += std::min<std::chrono::nanoseconds>(parked, 2 * slice);
+    me_.waiting.write({});
   }
   bell.awake();
-  me_.waiting.write({});
   if (waited_ > limit_ && !done()) {
     me_.waiting.write(what);  // stays, for the report
     throw PeerLost(
