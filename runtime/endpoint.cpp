@@ -89,30 +89,35 @@ void Endpoint::reclaim(Message& message) {
   }
 }
 
+std::size_t Endpoint::KeyHash::operator()(const Key& key) const {
+  const auto mixed = key.group ^ (static_cast<std::uint64_t>(key.source) << 32) ^
+                     static_cast<std::uint64_t>(key.tag);
+  return mixed * 0x9E3779B97F4A7C15U;
+}
+
 void Endpoint::drain() {
   for (Message* message = me_.mailbox.take_all(); message != nullptr;) {
     Message* next = message->next;
     const Envelope& e = message->envelope;
-    arrived_[{e.group, e.source, e.tag}].push_back(message);
+    Queue& queue = arrived_[{e.group, e.tag, e.source}];
+    message->next = nullptr;
+    (queue.first == nullptr ? queue.first : queue.last->next) = message;
+    queue.last = message;
     message = next;
   }
 }
 
+// The map's nodes stay where they are when others are added.
 Message& Endpoint::take(std::uint64_t group, int source, std::int64_t tag, const WaitRecord& what) {
-  const Key key{group, source, tag};
-  auto found = arrived_.end();
+  Queue& queue = arrived_[{group, tag, source}];
   waiter_.until(
       [&] {
         drain();
-        found = arrived_.find(key);
-        return found != arrived_.end();
+        return queue.first != nullptr;
       },
       what);
-  Message& message = *found->second.front();
-  found->second.pop_front();
-  if (found->second.empty()) {
-    arrived_.erase(found);
-  }
+  Message& message = *queue.first;
+  queue.first = message.next;
   me_.activity.fetch_add(1, std::memory_order_relaxed);
   return message;
 }
@@ -124,8 +129,8 @@ void Endpoint::release(Message& message) {
 std::vector<Envelope> Endpoint::unreceived() {
   drain();
   std::vector<Envelope> left;
-  for (const auto& [key, messages] : arrived_) {
-    for (const Message* message : messages) {
+  for (const auto& [key, queue] : arrived_) {
+    for (const Message* message = queue.first; message != nullptr; message = message->next) {
       left.push_back(message->envelope);
     }
   }

@@ -11,7 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "runtime/buffer.hpp"
@@ -55,7 +55,23 @@ class Endpoint {
   std::vector<Envelope> unreceived();
 
  private:
-  using Key = std::tuple<std::uint64_t, int, std::int64_t>;
+  struct Key {
+    std::uint64_t group;
+    std::int64_t tag;
+    std::int32_t source;
+    bool operator==(const Key&) const = default;
+  };
+
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const;
+  };
+
+  // Messages that have come in, oldest first, linked by `next`.
+  struct Queue {
+    Message* first = nullptr;
+    Message* last = nullptr;
+  };
+
   struct Node;
 
   // Messages with room for a payload of one size.
@@ -73,7 +89,8 @@ class Endpoint {
   std::size_t eager_limit_;
   std::vector<Wire*> wires_;
   std::map<std::size_t, Pool> pools_;  // by capacity
-  std::map<Key, std::deque<Message*>> arrived_;
+  // Queues stay when they are empty: the next message of their kind comes soon.
+  std::unordered_map<Key, Queue, KeyHash> arrived_;
 };
 
 }  // namespace ringside

@@ -39,8 +39,8 @@ void check_members(const std::string& name, const std::vector<int>& members, int
 
 bool same_operation(const Signature& a, const Signature& b) {
   return a.sequence == b.sequence && a.count == b.count && a.root == b.root && a.dtype == b.dtype &&
-         a.reduction == b.reduction && std::string_view(a.operation) == b.operation &&
-         std::string_view(a.algorithm) == b.algorithm;
+         a.reduction == b.reduction && a.operation.same(b.operation) &&
+         a.algorithm.same(b.algorithm);
 }
 
 std::string text_of(const Signature& signature) {

@@ -24,6 +24,9 @@ struct Text {
   }
 
   operator std::string_view() const { return {chars, std::strlen(chars)}; }  // NOLINT
+
+  // What follows the end is zero, so all bytes may be compared at once.
+  bool same(const Text& other) const { return std::memcmp(chars, other.chars, N) == 0; }
 };
 
 // What a member says of the operation it is in; equal on all members of the group but for label.

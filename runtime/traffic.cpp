@@ -7,9 +7,8 @@ namespace ringside {
 TrafficSum& Traffic::sum_of(const Envelope& envelope) {
   for (std::size_t tried = 0; tried < sums_.size(); ++tried, last_ = (last_ + 1) % sums_.size()) {
     const auto& sum = sums_[last_];
-    if (sum.link == envelope.link && std::string_view(sum.label) == envelope.signature.label &&
-        std::string_view(sum.operation) == envelope.signature.operation &&
-        std::string_view(sum.group) == envelope.group_name) {
+    if (sum.link == envelope.link && sum.label.same(envelope.signature.label) &&
+        sum.operation.same(envelope.signature.operation) && sum.group.same(envelope.group_name)) {
       return sums_[last_];
     }
   }

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::chrono::milliseconds longest_yielding(5);  // on a crowded machine a yield is long
 constexpr std::chrono::milliseconds slice(200);           // between two looks at limits
+constexpr int turns_a_look = 8;
 constexpr int many_ranks = 64;  // beyond it long yielding only feeds the scheduler
 
 }  // namespace
@@ -43,7 +44,9 @@ void Waiter::next_turn(int turn, const WaitRecord& what, const std::function<boo
   if (turn < spins_) {
     return;
   }
-  if (turn < spins_ + yields_ && std::chrono::steady_clock::now() - began_ < longest_yielding) {
+  const bool look = turn % turns_a_look == 0;  // at the clock, which costs as much as a yield
+  if (turn < spins_ + yields_ &&
+      (!look || std::chrono::steady_clock::now() - began_ < longest_yielding)) {
     sched_yield();
     return;
   }
