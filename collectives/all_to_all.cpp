@@ -77,8 +77,10 @@ std::string who(const Comm& comm, std::string_view operation) {
 
 void launch(Comm& comm, const Parts& in, const Parts& out, std::string_view operation,
             std::uint64_t count, Choice choice) {
+  // By what is equal on all members: the size of an unequal exchange is not.
+  const std::size_t bytes = count * size_of(in.all().dtype);
   const auto& algorithm = pick(all_to_all_algorithms(), "all_to_all",
-                               chosen("all_to_all", choice.algorithm, comm, in.all().bytes()));
+                               chosen("all_to_all", choice.algorithm, comm, bytes));
   if (in.all().dtype != out.all().dtype) {
     throw BadUse(who(comm, operation) + ": the input is of " +
                  std::string(name_of(in.all().dtype)) + " and the output of " +
@@ -117,6 +119,12 @@ void all_to_all_v(Comm& comm, Buffer in, std::span<const std::size_t> send_count
       throw BadUse(name + ": " + std::to_string(counts.size()) + " counts for " +
                    std::to_string(comm.size()) + " ranks");
     }
+  }
+  const auto me = static_cast<std::size_t>(comm.rank());
+  if (send_counts[me] != receive_counts[me]) {
+    throw BadUse(name + ": rank " + std::to_string(comm.owner().id()) + " sends itself " +
+                 std::to_string(send_counts[me]) + " elements and expects " +
+                 std::to_string(receive_counts[me]));
   }
   launch(comm, Parts(in, send_counts, name + ", send counts"),
          Parts(out, receive_counts, name + ", receive counts"), "all_to_all_v", 0, choice);

@@ -1,5 +1,7 @@
 #include "collectives/forwarding.hpp"
 
+#include <numeric>
+
 namespace ringside {
 
 Forwarding::Forwarding(Comm& comm, const Parts& in, const Parts& out)
@@ -51,48 +53,78 @@ void Forwarding::exchange_inside() {
   }
 }
 
-std::vector<std::size_t> Forwarding::receive_counts(int source) {
+std::vector<std::int64_t> Forwarding::receive_counts(int source) {
   const auto members = static_cast<std::size_t>(nodes_.size(node_));
   std::vector<std::int64_t> counts(members, static_cast<std::int64_t>(in_[0].count));
   if (!in_.uniform()) {
     comm_.recv(source, buffer_of(std::span(counts)));
   }
-  std::vector<std::size_t> firsts{0};
-  for (const std::int64_t count : counts) {
-    firsts.push_back(firsts.back() + static_cast<std::size_t>(count));
-  }
-  return firsts;
+  return counts;
 }
 
 Forwarding::Arrival Forwarding::receive(int source) {
-  auto firsts = receive_counts(source);
-  Arrival arrival{source, comm_.scratch({nullptr, firsts.back(), in_.all().dtype}),
-                  std::move(firsts)};
+  auto counts = receive_counts(source);
+  const auto all = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+  const Buffer like{nullptr, static_cast<std::size_t>(all), in_.all().dtype};
+  Arrival arrival{source, std::move(counts), comm_.scratch(like)};
   comm_.recv(source, arrival.data.buffer());
   return arrival;
 }
 
-// In the order of sources everywhere, so that a rank knows which message of a proxy is whose.
-void Forwarding::forward() {
-  const int me = comm_.rank();
-  comm_.next_step("forward");
-  for (int source = 0; source < comm_.size(); ++source) {
-    if (nodes_.node_of(source) == node_ || proxy(source, node_) != me) {
+void Forwarding::expect(int source, std::int64_t sent) const {
+  const Buffer mine = out_[source];
+  if (static_cast<std::size_t>(sent) == mine.count) {
+    return;
+  }
+  const std::string type(name_of(mine.dtype));
+  throw Desync("group " + comm_.name() + ": rank " + std::to_string(comm_.owner().id()) +
+               " expects " + std::to_string(mine.count) + " elements of " + type + " from rank " +
+               std::to_string(comm_.world_rank(source)) + ", which sent " + std::to_string(sent) +
+               " of " + type + " in all_to_all_v (hierarchical)");
+}
+
+// What came from one rank, to the members of my node.
+void Forwarding::pass_on(Arrival& arrival) {
+  std::size_t first = 0;
+  for (int j = 0; j < nodes_.size(node_); ++j) {
+    auto& count = arrival.counts[static_cast<std::size_t>(j)];
+    Buffer part = arrival.data.buffer().slice(first, static_cast<std::size_t>(count));
+    part.chunk = arrival.source;
+    first += part.count;
+    const int to = nodes_.member(node_, j);
+    if (to == comm_.rank()) {
+      expect(arrival.source, count);
+      comm_.copy(part, out_[arrival.source]);
       continue;
     }
-    const Arrival& arrival = arrivals_.emplace_back(receive(source));
-    for (int j = 0; j < nodes_.size(node_); ++j) {
-      const auto i = static_cast<std::size_t>(j);
-      Buffer part =
-          arrival.data.buffer().slice(arrival.firsts[i], arrival.firsts[i + 1] - arrival.firsts[i]);
-      part.chunk = source;
-      const int to = nodes_.member(node_, j);
-      to == me ? comm_.copy(part, out_[source]) : sends_.push_back(comm_.isend(to, part));
+    if (!in_.uniform()) {
+      sends_.push_back(comm_.isend(to, buffer_of(std::span(&count, 1))));
+    }
+    sends_.push_back(comm_.isend(to, part));
+  }
+}
+
+void Forwarding::receive_forwarded(int source) {
+  const int from = proxy(source, node_);
+  if (!in_.uniform()) {
+    std::int64_t count = 0;
+    comm_.recv(from, buffer_of(std::span(&count, 1)));
+    expect(source, count);
+  }
+  comm_.recv(from, out_[source]);
+}
+
+// In the order of sources everywhere, so that a rank knows which message of a proxy is whose.
+void Forwarding::forward() {
+  comm_.next_step("forward");
+  for (int source = 0; source < comm_.size(); ++source) {
+    if (nodes_.node_of(source) != node_ && proxy(source, node_) == comm_.rank()) {
+      pass_on(arrivals_.emplace_back(receive(source)));
     }
   }
   for (int source = 0; source < comm_.size(); ++source) {
-    if (nodes_.node_of(source) != node_ && proxy(source, node_) != me) {
-      comm_.recv(proxy(source, node_), out_[source]);
+    if (nodes_.node_of(source) != node_ && proxy(source, node_) != comm_.rank()) {
+      receive_forwarded(source);
     }
   }
   for (Request& send : sends_) {

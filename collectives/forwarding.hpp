@@ -2,7 +2,8 @@
 // that node, which forwards it there.
 //
 // Rank i's messages for a node go to its member (place of i in its own node) mod (size), so that
-// the work is spread. Where parts are unequal, a message of counts goes ahead of each.
+// the work is spread. Where parts are unequal, a message of counts goes ahead of each, across and
+// inside: a receiver learns what the first sender has sent it, and not only what was forwarded.
 #pragma once
 
 #include <vector>
@@ -28,15 +29,19 @@ class Forwarding {
   // What came from one rank for all of my node.
   struct Arrival {
     int source;
+    std::vector<std::int64_t> counts;  // by member of my node
     Tensor data;
-    std::vector<std::size_t> firsts;  // by member of my node, and the end
   };
 
   // The member of `node` that forwards what `source` has for it.
   int proxy(int source, int node) const { return nodes_.member(node, nodes_.local(source)); }
 
-  std::vector<std::size_t> receive_counts(int source);
+  std::vector<std::int64_t> receive_counts(int source);
   Arrival receive(int source);
+  void pass_on(Arrival& arrival);
+  void receive_forwarded(int source);
+  // Throws Desync when `source` has sent me another number of elements than I expect.
+  void expect(int source, std::int64_t sent) const;
 
   Comm& comm_;
   const Parts& in_;
