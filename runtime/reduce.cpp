@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <type_traits>
 
@@ -43,21 +44,35 @@ bool is_nan(T value) {
   }
 }
 
-// Calls fn with the function of two elements that an operation stands for.
+// Which of two NaNs an addition keeps, and the sign of a new one, is the processor's affair and the
+// compiler's: the result is always the same one.
+template <class T>
+T one_nan(T value) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return std::isnan(value) ? std::numeric_limits<T>::quiet_NaN() : value;
+  } else {
+    return value;
+  }
+}
+
+// Calls fn with the function of two elements that an operation stands for, and with what is done to
+// its last result.
 template <class Fn>
 void with_op(ReduceOp op, Fn fn) {
+  const auto arithmetic = [](auto result) { return one_nan(result); };
+  const auto choice = [](auto result) { return result; };
   switch (op) {
     case ReduceOp::sum:
     case ReduceOp::avg:
-      return fn(
-          [](auto a, auto b) { return wrapping(a, b, [](auto x, auto y) { return x + y; }); });
+      return fn([](auto a, auto b) { return wrapping(a, b, [](auto x, auto y) { return x + y; }); },
+                arithmetic);
     case ReduceOp::prod:
-      return fn(
-          [](auto a, auto b) { return wrapping(a, b, [](auto x, auto y) { return x * y; }); });
+      return fn([](auto a, auto b) { return wrapping(a, b, [](auto x, auto y) { return x * y; }); },
+                arithmetic);
     case ReduceOp::min:
-      return fn([](auto a, auto b) { return is_nan(a) || a < b ? a : b; });
+      return fn([](auto a, auto b) { return is_nan(a) || a < b ? a : b; }, choice);
     case ReduceOp::max:
-      return fn([](auto a, auto b) { return is_nan(a) || a > b ? a : b; });
+      return fn([](auto a, auto b) { return is_nan(a) || a > b ? a : b; }, choice);
     case ReduceOp::none:
       throw BadUse("no reduction was named: choose sum, prod, min, max or avg");
   }
@@ -95,9 +110,9 @@ void check_alike(Buffer a, Buffer b) {
 }
 
 // Elements [first, first + n) of all operands into all results.
-template <class T, class Op>
+template <class T, class Op, class Finish>
 void reduce_block(std::span<const Buffer> operands, std::span<const Buffer> results,
-                  std::size_t first, std::size_t n, Op op) {
+                  std::size_t first, std::size_t n, Op op, Finish finish) {
   using W = Wide<T>;
   std::array<W, block_bytes / sizeof(W)> sum;
   const auto elements = [&](Buffer b) { return reinterpret_cast<T*>(b.data) + first; };
@@ -109,6 +124,7 @@ void reduce_block(std::span<const Buffer> operands, std::span<const Buffer> resu
       sum[i] = op(sum[i], static_cast<W>(next[i]));
     }
   }
+  std::transform(sum.begin(), sum.begin() + n, sum.begin(), finish);
   std::array<T, block_bytes / sizeof(W)> rounded;
   const void* finished = sum.data();
   if constexpr (is_half<T>) {
@@ -127,16 +143,16 @@ void reduce(Buffer incoming, Buffer into, ReduceOp op, Left left) {
   with_type(into.dtype, [&](auto zero) {
     using T = decltype(zero);
     using W = Wide<T>;
-    with_op(op, [&](auto combine) {
+    with_op(op, [&](auto combine, auto finish) {
       const auto* from = reinterpret_cast<const T*>(incoming.data);
       auto* to = reinterpret_cast<T*>(into.data);
       if (left == Left::incoming) {
         for (std::size_t i = 0; i < into.count; ++i) {
-          to[i] = static_cast<T>(combine(static_cast<W>(from[i]), static_cast<W>(to[i])));
+          to[i] = static_cast<T>(finish(combine(static_cast<W>(from[i]), static_cast<W>(to[i]))));
         }
       } else {
         for (std::size_t i = 0; i < into.count; ++i) {
-          to[i] = static_cast<T>(combine(static_cast<W>(to[i]), static_cast<W>(from[i])));
+          to[i] = static_cast<T>(finish(combine(static_cast<W>(to[i]), static_cast<W>(from[i]))));
         }
       }
     });
@@ -156,9 +172,10 @@ void reduce_all(std::span<const Buffer> operands, std::span<const Buffer> result
   with_type(like.dtype, [&](auto zero) {
     using T = decltype(zero);
     constexpr std::size_t block = block_bytes / sizeof(Wide<T>);
-    with_op(op, [&](auto combine) {
+    with_op(op, [&](auto combine, auto finish) {
       for (std::size_t first = 0; first < like.count; first += block) {
-        reduce_block<T>(operands, results, first, std::min(block, like.count - first), combine);
+        reduce_block<T>(operands, results, first, std::min(block, like.count - first), combine,
+                        finish);
       }
     });
   });

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -77,6 +79,28 @@ void expect_nan_from_either_side() {
 TEST(Reduce, NanPropagates) {
   expect_nan_from_either_side<float>();
   expect_nan_from_either_side<double>();
+}
+
+// Of two NaNs, and of a new one: the same bits whichever operand is which.
+TEST(Reduce, ASumOrProductThatIsNanIsAlwaysTheSame) {
+  const auto nan = [](std::uint32_t bits) { return std::bit_cast<float>(bits); };
+  const float inf = std::numeric_limits<float>::infinity();
+  const std::vector<float> a{nan(0x7FC00001), nan(0xFFC00002), nan(0x7F800003), inf, 1};
+  const std::vector<float> b{nan(0xFFC00004), nan(0x7FC00005), 1, -inf, nan(0x7FFFFFFF)};
+  const auto expect_one = [](const std::vector<float>& result, std::string_view what) {
+    for (const float value : result) {
+      EXPECT_EQ(std::bit_cast<std::uint32_t>(value), 0x7FC00000U) << what;
+    }
+  };
+  expect_one(reduced(a, b, ReduceOp::sum), "a + b");
+  expect_one(reduced(b, a, ReduceOp::sum), "b + a");
+  auto into = b;
+  auto from = a;
+  reduce(buffer_of(std::span(from)), buffer_of(std::span(into)), ReduceOp::sum, Left::into);
+  expect_one(into, "b + a, from the left");
+  const std::array<Buffer, 2> operands{buffer_of(std::span(from)), buffer_of(std::span(into))};
+  reduce_all(operands, {operands.data(), 1}, ReduceOp::avg);
+  expect_one(from, "all at once");
 }
 
 TEST(Reduce, InfinitiesAreOrdinaryNumbersInMinAndMax) {
