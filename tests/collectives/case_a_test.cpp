@@ -6,8 +6,10 @@
 
 #include "collectives/all_gather.hpp"
 #include "collectives/all_reduce.hpp"
+#include "collectives/all_to_all.hpp"
 #include "collectives/chunk.hpp"
 #include "collectives/collectives.hpp"
+#include "collectives/gather.hpp"
 #include "collectives/reduce_scatter.hpp"
 #include "tests/support/job_shapes.hpp"
 #include "tests/support/ranks.hpp"
@@ -58,6 +60,10 @@ TEST_P(CaseA1, OneElementOverFourRanksIs24Bytes) {
 
 class CaseA2 : public ShapedTest {};
 
+// The one thing that is sent: between nodes, how many elements of an unequal exchange will come;
+// to two nodes, twice.
+constexpr std::int64_t counts_of_unequal_parts = 2 * 2 * 8;
+
 TEST_P(CaseA2, NoElementsAndNoMemory) {
   run_ranks_tested(3, GetParam().options(), [](Rank& rank) {
     const Buffer nothing{nullptr, 0, DType::i32};
@@ -66,12 +72,23 @@ TEST_P(CaseA2, NoElementsAndNoMemory) {
       for (const auto& row : operation_rows()) {
         run_operation(rank.world(), row.operation, row.algorithm, data, data, ReduceOp::sum, 1);
       }
-      reduce_scatter(rank.world(), data, data);
-      all_gather(rank.world(), data, data);
+      for (const auto& row : reduce_scatter_algorithms()) {
+        reduce_scatter(rank.world(), data, data, ReduceOp::avg, {row.name});
+      }
+      for (const auto& row : all_gather_algorithms()) {
+        all_gather(rank.world(), data, data, {row.name});
+      }
+      const std::vector<std::size_t> none(3, 0);
+      for (const auto& row : all_to_all_algorithms()) {
+        all_to_all_v(rank.world(), data, none, data, none, {row.name});
+      }
     }
-    Work work = all_reduce_async(rank.world(), empty);
-    work.wait();
-    EXPECT_EQ(sent_by(rank), 0);
+    for (const auto& row : all_reduce_algorithms()) {
+      Work work = all_reduce_async(rank.world(), empty, ReduceOp::avg, {row.name});
+      work.wait();
+    }
+    const bool apart = rank.cluster().gpus_per_node == 1;
+    EXPECT_EQ(sent_by(rank), apart ? counts_of_unequal_parts : 0);
     Numbers one{rank.id() + 1};
     all_reduce(rank.world(), buffer(one));
     EXPECT_EQ(one[0], 6) << "the members are still in step";
@@ -80,18 +97,40 @@ TEST_P(CaseA2, NoElementsAndNoMemory) {
 
 class CaseA6 : public ShapedTest {};
 
+const Numbers all_in_order{0, 1, 2, 10, 11, 12, 20, 21, 22, 30, 31, 32};
+
+// Three elements at the place of this rank, and nothing elsewhere.
+Numbers own_block(int rank) {
+  Numbers data(12, -1);
+  std::copy_n(all_in_order.begin() + 3 * rank, 3, data.begin() + 3 * rank);
+  return data;
+}
+
 TEST_P(CaseA6, AllGatherInPlaceAndOutOfPlace) {
   run_ranks_tested(4, GetParam().options(), [](Rank& rank) {
     const int r = 10 * rank.id();
     Numbers mine{r, r + 1, r + 2};
-    Numbers in_place(12, -1);
-    std::copy(mine.begin(), mine.end(), in_place.begin() + 3 * rank.id());
-    Numbers out_of_place(12, -1);
-    all_gather(rank.world(), buffer(in_place));
-    all_gather(rank.world(), buffer(mine), buffer(out_of_place));
-    EXPECT_EQ(in_place, (Numbers{0, 1, 2, 10, 11, 12, 20, 21, 22, 30, 31, 32}));
-    EXPECT_EQ(out_of_place, in_place);
-    EXPECT_EQ(mine, (Numbers{r, r + 1, r + 2}));
+    for (const auto& row : all_gather_algorithms()) {
+      Numbers in_place = own_block(rank.id());
+      Numbers out_of_place(12, -1);
+      all_gather(rank.world(), buffer(in_place), {row.name});
+      all_gather(rank.world(), buffer(mine), buffer(out_of_place), {row.name});
+      EXPECT_EQ(in_place, all_in_order) << row.name;
+      EXPECT_EQ(out_of_place, in_place) << row.name;
+      EXPECT_EQ(mine, (Numbers{r, r + 1, r + 2})) << row.name;
+    }
+  });
+}
+
+TEST_P(CaseA6, GatherInPlace) {
+  run_ranks_tested(4, GetParam().options(), [](Rank& rank) {
+    for (const auto& row : gather_algorithms()) {
+      for (const int root : {0, 3}) {
+        Numbers data = own_block(rank.id());
+        gather(rank.world(), buffer(data), root, {row.name});
+        EXPECT_EQ(data, rank.id() == root ? all_in_order : own_block(rank.id())) << row.name;
+      }
+    }
   });
 }
 
@@ -106,13 +145,16 @@ TEST_P(CaseA6, ReduceScatterInPlaceAndOutOfPlace) {
       const auto before = data;
       const Chunk part = chunk_of(count, 4, rank.id());
       std::vector<float> mine(part.count, -1);
-      for (const auto op : {ReduceOp::sum, ReduceOp::avg, ReduceOp::max}) {
-        data = before;
-        reduce_scatter(rank.world(), buffer_of(std::span(data)), buffer_of(std::span(mine)), op);
-        EXPECT_EQ(data, before) << "out of place leaves the input as it is";
-        reduce_scatter(rank.world(), buffer_of(std::span(data)), op);
-        for (std::size_t i = 0; i < part.count; ++i) {
-          ASSERT_EQ(mine[i], data[part.first + i]) << name_of(op) << " element " << i;
+      for (const auto& row : reduce_scatter_algorithms()) {
+        for (const auto op : {ReduceOp::sum, ReduceOp::avg, ReduceOp::max}) {
+          data = before;
+          const Buffer whole = buffer_of(std::span(data));
+          reduce_scatter(rank.world(), whole, buffer_of(std::span(mine)), op, {row.name});
+          EXPECT_EQ(data, before) << "out of place leaves the input as it is";
+          reduce_scatter(rank.world(), whole, op, {row.name});
+          for (std::size_t i = 0; i < part.count; ++i) {
+            ASSERT_EQ(mine[i], data[part.first + i]) << row.name << " " << name_of(op) << " " << i;
+          }
         }
       }
     });
