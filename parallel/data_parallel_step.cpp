@@ -4,13 +4,17 @@
 
 namespace ringside {
 
-// Rank r takes chunk r of the step's samples, and cuts it again into micro-batches.
-Batch DataParallelStep::microbatch(int step, int index) const {
-  const Chunk mine = chunk_of(plan_.batch, group_.size(), group_.rank());
-  const Chunk part = chunk_of(mine.count, microbatches_, index);
-  return make_batch(plan_.data, static_cast<std::uint64_t>(step), mine.first + part.first,
-                    part.count);
-}
+DataParallelStep::DataParallelStep(Comm& group, DataParallel& dp, Mlp& model,
+                                   const TrainingPlan& plan, int microbatches)
+    : DataParallelStep(
+          group, dp, model,
+          [&group, &plan, microbatches](int step, int index) {
+            const Chunk mine = chunk_of(plan.batch, group.size(), group.rank());
+            const Chunk part = chunk_of(mine.count, microbatches, index);
+            return make_batch(plan.data, static_cast<std::uint64_t>(step), mine.first + part.first,
+                              part.count);
+          },
+          microbatches) {}
 
 StepSum DataParallelStep::operator()(int step) {
   Rank& rank = group_.owner();
@@ -18,7 +22,7 @@ StepSum DataParallelStep::operator()(int step) {
   dp_.begin_step();
   StepSum sum;
   for (int m = 0; m < microbatches_; ++m) {
-    const Batch batch = microbatch(step, m);
+    const Batch batch = batches_(step, m);
     const bool reduce = dp_.reduces(m, microbatches_);
     sum.tokens += batch.tokens();
     sum.loss += model_.forward_backward(batch, [&](std::size_t layer) {

@@ -1,7 +1,7 @@
 // One step of data-parallel training, as the gradient of the training loop (models/training.hpp).
 #pragma once
 
-#include <vector>
+#include <functional>
 
 #include "models/training.hpp"
 #include "parallel/data_parallel.hpp"
@@ -14,11 +14,23 @@ struct StepTimes {
   Time gradients_ready{0};  // all reduced: what lies between is exposed communication
 };
 
+// Micro-batch `index` of a step, of this rank. One without a token is an ordinary case.
+using Microbatches = std::function<Batch(int step, int index)>;
+
 class DataParallelStep {
  public:
-  DataParallelStep(Comm& group, DataParallel& dp, Mlp& model, const TrainingPlan& plan,
+  DataParallelStep(Comm& group, DataParallel& dp, Mlp& model, Microbatches batches,
                    int microbatches)
-      : group_(group), dp_(dp), model_(model), plan_(plan), microbatches_(microbatches) {}
+      : group_(group),
+        dp_(dp),
+        model_(model),
+        batches_(std::move(batches)),
+        microbatches_(microbatches) {}
+
+  // Rank r takes chunk r of the step's samples, and cuts it again into micro-batches. The plan
+  // outlives the step.
+  DataParallelStep(Comm& group, DataParallel& dp, Mlp& model, const TrainingPlan& plan,
+                   int microbatches);
 
   // Leaves the gradient of the global token sum in the parameters. Loss and tokens are global too.
   StepSum operator()(int step);
@@ -26,12 +38,10 @@ class DataParallelStep {
   const StepTimes& times() const { return times_; }
 
  private:
-  Batch microbatch(int step, int index) const;
-
   Comm& group_;
   DataParallel& dp_;
   Mlp& model_;
-  const TrainingPlan& plan_;
+  Microbatches batches_;
   int microbatches_;
   StepTimes times_;
 };
