@@ -48,7 +48,7 @@ std::string with_commas(std::size_t number) {
 
 // How 5 ranks in nodes of 2 compute element 0, as rank 0 has it.
 std::string order_of_additions(const OperationRow& row) {
-  const SymbolicRun run = run_on_symbols({.algorithm = row.algorithm,
+  const SymbolicRun run = run_on_symbols({.run = run_row(row.algorithm),
                                           .ranks = 5,
                                           .gpus_per_node = 2,
                                           .calls = {{row.operation, 5, ReduceOp::sum, 0}}});
