@@ -110,6 +110,12 @@ Checks check_gradients(const CheckContext& context) {
 }
 
 Checks check_f64(const CheckContext& context) {
+  if (context.settings.model.dtype == "f64") {
+    return {{.name = "f64.again",
+             .measured = "f64",
+             .gate = "another type than the model's",
+             .verdict = CheckVerdict::not_applicable}};
+  }
   Settings f64 = context.settings;
   f64.model.dtype = "f64";
   const auto truth = train_alone(plan_of(f64, context.text));

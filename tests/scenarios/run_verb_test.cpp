@@ -208,6 +208,22 @@ TEST(RunVerb, TheOrderOfAdditionsIsNotClaimedWhereEveryMicrobatchIsReduced) {
   EXPECT_EQ(check(each, "shards_in_order.bits")["verdict"], "not_applicable");
 }
 
+// A check in f64 beside a model in f64 would be the same once more, under the same names.
+TEST(RunVerb, NoCheckIsNamedTwice) {
+  for (const std::string dtype : {"f32", "f64"}) {
+    const auto document = passed(
+        run_program(acceptance + tiny_job + " --ranks 3 --log none --set model.dtype=" + dtype));
+    std::multiset<std::string> names;
+    for (const auto& row : document["checks"]) {
+      names.insert(row["name"].get<std::string>());
+    }
+    for (const auto& name : names) {
+      EXPECT_EQ(names.count(name), 1U) << name << " of a model in " << dtype;
+    }
+    EXPECT_EQ(check(document, "f64.again").is_null(), dtype == "f32");
+  }
+}
+
 TEST(RunVerb, WhatTheCommandLineChangedIsTold) {
   const auto changed = [](const std::string& flags) {
     return passed(run_program("run dp/ring --json" + tiny_job + flags))["changed"]
