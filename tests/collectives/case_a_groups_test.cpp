@@ -28,7 +28,7 @@ class CaseA4 : public ShapedTest {
  protected:
   template <class Fn>
   void on_uneven_nodes(Fn fn) const {
-    for (const auto [ranks, node] : {std::pair{8, 3}, {10, 4}}) {
+    for (const auto& [ranks, node] : {std::pair{8, 3}, {10, 4}}) {
       JobOptions options = GetParam().options();
       options.cluster.gpus_per_node = node;
       run_ranks_tested(ranks, options, fn);
