@@ -108,6 +108,8 @@ void direct(Comm& comm, Buffer data, ReduceOp op) {
   std::vector<Loan> lent;
   std::vector<Borrowed> borrowed;
   std::vector<Buffer> views(static_cast<std::size_t>(p), chunk(data, comm, me));
+  lent.reserve(views.size());
+  borrowed.reserve(views.size());
   comm.next_step("reduce_scatter");
   for (int k = 1; k < p; ++k) {
     lent.push_back(comm.lend((me + k) % p, chunk(data, comm, me + k)));

@@ -113,6 +113,7 @@ class Comm {
   Envelope envelope_to(int to, Buffer data, std::int64_t tag);
   WaitRecord wait_record(std::string_view kind, int peer, std::int64_t tag,
                          std::size_t bytes) const;
+  Envelope departing(int to, Buffer data, std::int64_t tag);
   Message* post(int to, Buffer data, std::int64_t tag, Payload mode, Time& departed);
   template <class Take>
   void exchange(int to, Buffer out, int from, Buffer in, Take&& take);

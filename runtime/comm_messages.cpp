@@ -70,7 +70,8 @@ WaitRecord Comm::wait_record(std::string_view kind, int peer, std::int64_t tag,
   return what;
 }
 
-Message* Comm::post(int to, Buffer data, std::int64_t tag, Payload mode, Time& departed) {
+// The send port is booked, and the log told.
+Envelope Comm::departing(int to, Buffer data, std::int64_t tag) {
   Envelope e = envelope_to(to, data, tag);
   e.t0 = e.t1 = ready();
   if (e.link != LinkClass::self) {
@@ -80,8 +81,13 @@ Message* Comm::post(int to, Buffer data, std::int64_t tag, Payload mode, Time& d
     e.t0 = booking.start;
     e.t1 = booking.end;
   }
-  departed = e.t1;
   owner_.traffic().sent(e);
+  return e;
+}
+
+Message* Comm::post(int to, Buffer data, std::int64_t tag, Payload mode, Time& departed) {
+  const Envelope e = departing(to, data, tag);
+  departed = e.t1;
   return owner_.endpoint().post(e, data, mode);
 }
 

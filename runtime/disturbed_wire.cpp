@@ -28,6 +28,11 @@ void DisturbedWire::release(Message& message) {
   inner_->release(message);
 }
 
+void DisturbedWire::answer(Message& lent, const Envelope& back) {
+  dawdle();
+  inner_->answer(lent, back);
+}
+
 // Half of the time nothing, a quarter gives the core away, a quarter sleeps up to 300 us.
 void DisturbedWire::dawdle() {
   const std::uint64_t dice = random_();

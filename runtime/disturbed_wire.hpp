@@ -16,6 +16,7 @@ class DisturbedWire : public Wire {
 
   void push(Message& message) override;
   void release(Message& message) override;
+  void answer(Message& lent, const Envelope& back) override;
 
   void flush() override { inner_->flush(); }
 

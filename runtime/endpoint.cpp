@@ -50,10 +50,9 @@ Endpoint::Node& Endpoint::new_message(std::size_t capacity) {
 Message* Endpoint::post(Envelope envelope, Buffer payload, Payload mode) {
   const std::size_t bytes = payload.bytes();
   const bool loan = mode == Payload::lent;
-  const bool eager = mode == Payload::returned || mode == Payload::theirs ||
-                     (!loan && eager_limit_ > 0 && bytes <= eager_limit_);
-  const bool copy = mode != Payload::theirs && ((eager && !loan) || mode == Payload::copied ||
-                                                !memory_.contains(payload.data, bytes));
+  const bool eager =
+      mode == Payload::returned || (!loan && eager_limit_ > 0 && bytes <= eager_limit_);
+  const bool copy = eager || mode == Payload::copied || !memory_.contains(payload.data, bytes);
   Node& node = new_message(copy ? capacity_for(bytes) : 0);
   node.envelope = envelope;
   node.envelope.acknowledged = !eager && !loan;
@@ -78,6 +77,17 @@ void Endpoint::wait_taken(Message& message, const WaitRecord& what) {
   waiter_.until([&] { return message.delivery.load(std::memory_order_seq_cst) == Delivery::taken; },
                 what);
   reclaim(message);
+}
+
+void Endpoint::answer(Message& lent, const Envelope& back) {
+  me_.activity.fetch_add(1, std::memory_order_relaxed);
+  wires_[static_cast<std::size_t>(back.destination)]->answer(lent, back);
+}
+
+Envelope Endpoint::wait_answered(Message& lent, const WaitRecord& what) {
+  waiter_.until([&] { return lent.delivery.load(std::memory_order_seq_cst) == Delivery::taken; },
+                what);
+  return lent.envelope;
 }
 
 void Endpoint::reclaim(Message& message) {

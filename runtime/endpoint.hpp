@@ -26,8 +26,7 @@ enum class Payload : std::uint8_t {
   in_place,  // stays as it is until the receiver has taken it
   copied,    // into the message, which is acknowledged
   lent,      // stays where it is until it has come back; the message is to be reclaimed then
-  returned,  // a copy of what was lent, on its way back
-  theirs     // what was lent, in the lender's own memory
+  returned   // a copy of what was lent, on its way back
 };
 
 class Endpoint {
@@ -44,6 +43,10 @@ class Endpoint {
   // Whether the receiver has taken an acknowledged message; waits for it; ends it.
   void wait_taken(Message& message, const WaitRecord& what);
 
+  // The borrower's side, inside a node: what was lent has been written in place, and goes back.
+  void answer(Message& lent, const Envelope& back);
+  // The lender's side: waits for the answer, and gives its envelope.
+  Envelope wait_answered(Message& lent, const WaitRecord& what);
   // A message that lent its payload, which has come back.
   void reclaim(Message& message);
 

@@ -21,18 +21,26 @@ Loan::~Loan() noexcept(false) {
   }
 }
 
-// The message may be used again only now: what came back may lie in it.
+// Inside a node the data has changed in place, unless it had to be copied into the message; between
+// nodes it comes back in a message of its own, and the first one may be used again only then.
 void Loan::wait() {
   Comm* comm = std::exchange(comm_, nullptr);
   if (comm == nullptr) {
     return;
   }
-  comm->receive(peer_, data_, return_tag, [&](Buffer incoming) {
-    if (incoming.data != data_.data) {
-      comm->copy(incoming, data_);
+  Endpoint& endpoint = comm->owner_.endpoint();
+  if (comm->in_my_node(peer_)) {
+    const Buffer lent{message_->payload, data_.count, data_.dtype};
+    const Envelope back = endpoint.wait_answered(
+        *message_, comm->wait_record("return", peer_, return_tag, data_.bytes()));
+    if (lent.data != data_.data) {
+      comm->copy(lent, data_);
     }
-  });
-  comm->owner_.endpoint().reclaim(*message_);
+    comm->arrived(back);
+  } else {
+    comm->receive(peer_, data_, return_tag, [&](Buffer incoming) { comm->copy(incoming, data_); });
+  }
+  endpoint.reclaim(*message_);
   comm->reached(departed_);
 }
 
@@ -62,20 +70,21 @@ void Borrowed::release() {
   }
 }
 
-// Inside a node the data is in the lender's memory already, and the message is the lender's to use
-// again; between nodes it is a copy that came over a wire.
+// Inside a node the data is in the lender's memory already, and the answer is the message itself,
+// which is the lender's again; between nodes it is a copy that came over a wire.
 void Borrowed::give_back() {
   if (!lent_) {
     throw BadUse("group " + comm_->name() + ": rank " + std::to_string(comm_->world_rank(peer_)) +
                  " has sent this, not lent it: there is nothing to give back");
   }
   Comm& comm = *std::exchange(comm_, nullptr);
-  Time departed{0};
+  Endpoint& endpoint = comm.owner_.endpoint();
   if (comm.in_my_node(peer_)) {
-    comm.post(peer_, view_, return_tag, Payload::theirs, departed);
+    endpoint.answer(*message_, comm.departing(peer_, view_, return_tag));
   } else {
+    Time departed{0};
     comm.post(peer_, view_, return_tag, Payload::returned, departed);
-    comm.owner_.endpoint().release(*message_);
+    endpoint.release(*message_);
   }
 }
 

@@ -13,6 +13,7 @@ class SharedMemoryWire : public Wire {
 
   void push(Message& message) override;
   void release(Message& message) override;
+  void answer(Message& lent, const Envelope& back) override;
 
  private:
   SharedJob& job_;

@@ -22,6 +22,10 @@ class Wire {
   // gone after this call.
   virtual void release(Message& message) = 0;
 
+  // The receiver's side, of a wire inside a node: what was lent is given back in its own message,
+  // whose envelope becomes `back`. The delivery becomes taken, and the lender's bell rings.
+  virtual void answer(Message& lent, const Envelope& back);
+
   // Returns when nothing of this rank's is left inside the wire.
   virtual void flush() {}
 };
