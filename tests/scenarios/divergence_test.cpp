@@ -78,9 +78,8 @@ TEST(Divergence, NamesThePartThatIsMissing) {
 // The same parts in another order on each rank: called what it is.
 TEST(Divergence, OfTheOrderOfAdditionsIsCalledThat) {
   const auto rows = planted_all_reduces();
-  const auto planted = std::find_if(rows.begin(), rows.end(), [](const auto& row) {
-    return row.name == "own_part_first";
-  });
+  const auto planted = std::find_if(rows.begin(), rows.end(),
+                                    [](const auto& row) { return row.name == "own_part_first"; });
   const Divergence found = divergence_of(small("ring"), &*planted);
   ASSERT_TRUE(found.first);
   EXPECT_EQ(found.first->cause.find("order: every part is in once"), 0U) << found.first->cause;
