@@ -27,7 +27,7 @@ std::string ulps_text(const TrainingOutcome& outcome) {
   for (const auto& rank : outcome.ranks) {
     most = std::max(most, rank.front().gradients.ulps);
   }
-  return std::to_string(std::lround(most)) + " ULPs of a tensor's largest element";
+  return std::to_string(std::lround(most)) + " ULPs";
 }
 
 }  // namespace
@@ -46,10 +46,8 @@ Checks check_shards(const CheckContext& context) {
   }
   const auto same_order = train_shards_in_turn(plan_of(s, context.text), shards_as_run(s));
   const std::string seen = bits_seen(context.run(s, same_order));
-  const std::string note =
-      "shards added as the expressions of " + s.collectives.all_reduce + " say";
-  const std::string order =
-      "; to one process on the whole batch, the order of additions is " + ulps_text(context.main);
+  const std::string note = "added as the expressions of " + s.collectives.all_reduce + " say";
+  const std::string order = "; that order is worth " + ulps_text(context.main);
   checks.push_back(holds("shards_in_order.bits", seen == "equal", seen, "equal, every bit",
                          note + (seen == "equal" ? order : "")));
   return checks;
