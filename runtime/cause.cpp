@@ -2,6 +2,8 @@
 
 #include <tuple>
 
+#include "runtime/waiter.hpp"
+
 namespace ringside {
 
 bool is_failure(Ending ending) {
@@ -37,6 +39,12 @@ int find_cause(const std::vector<const RankOutcome*>& ranks,
     }
   }
   return cause;
+}
+
+bool is_silence(const RankOutcome& outcome) {
+  return outcome.ending == Ending::silent ||
+         (outcome.ending == Ending::threw && outcome.type == "PeerLost" &&
+          outcome.text.find(past_the_limit) != std::string::npos);
 }
 
 std::vector<std::optional<WaitRecord>> pending_waits(SharedJob& job) {

@@ -24,6 +24,9 @@ std::string failure_text(int rank, const RankOutcome& outcome);
 int find_cause(const std::vector<const RankOutcome*>& ranks,
                const std::vector<std::uint64_t>& noticed);
 
+// Whether it is one of silence: a wait over its limit, or a rank of which nothing is heard.
+bool is_silence(const RankOutcome& outcome);
+
 // What each rank waits for now; none for a rank that does not wait.
 std::vector<std::optional<WaitRecord>> pending_waits(SharedJob& job);
 

@@ -64,6 +64,8 @@ void Comm::begin(const Signature& signature) {
   phase_ = {};
   step_ = -1;
   launched_ = true;
+  operation_ = owner_.operations().begin(
+      {.signature = signature_, .group = id_, .group_name = std::string_view(name_)});
 }
 
 Work Comm::end() {
@@ -71,6 +73,7 @@ Work Comm::end() {
     on_step();
   }
   launched_ = false;
+  owner_.operations().end(operation_);
   owner_.record(stream_, signature_.operation, started_, stream_.now);
   return {owner_, stream_, stream_.now};
 }
@@ -81,6 +84,7 @@ void Comm::next_step(std::string_view phase) {
   }
   phase_ = phase;
   ++step_;
+  owner_.operations().step(operation_, step_);
 }
 
 void Comm::send(int to, Buffer data, std::int64_t tag) {

@@ -146,6 +146,7 @@ class Comm {
   std::uint64_t operations_ = 0;
   std::uint64_t single_sends_ = 0;
   bool launched_ = false;
+  std::uint64_t operation_ = 0;  // its number in the rank's log
   Signature signature_;
   Text<16> phase_;
   int step_ = -1;

@@ -54,6 +54,26 @@ std::vector<RankLook> look_at_all(SharedJob& job) {
   return looks;
 }
 
+// Two stuck ranks that mean different things by one operation of one group: the nearer cause.
+std::string disagreement_of(SharedJob& job, const std::vector<int>& stuck) {
+  std::vector<std::pair<int, OperationRecord>> said;
+  for (const int r : stuck) {
+    const auto current = job.rank(r).operations.current();
+    if (!current) {
+      continue;
+    }
+    const OperationRecord& mine = current->operation;
+    const auto other = std::find_if(said.begin(), said.end(), [&](const auto& earlier) {
+      return disagree(earlier.second, mine);
+    });
+    if (other != said.end()) {
+      return disagreement_text(other->first, other->second, r, mine.signature);
+    }
+    said.emplace_back(r, mine);
+  }
+  return "";
+}
+
 }  // namespace
 
 std::chrono::milliseconds DeadlockWatch::interval() const {
@@ -71,10 +91,16 @@ std::optional<JobFailure> DeadlockWatch::look() {
   if (stuck.empty()) {
     return std::nullopt;
   }
-  return JobFailure{.type = "Deadlock",
-                    .headline = deadlock_headline(looks, stuck),
-                    .text = deadlock_text(looks, stuck),
-                    .ranks = stuck};
+  JobFailure failure{.type = "Deadlock",
+                     .headline = deadlock_headline(looks, stuck),
+                     .text = deadlock_text(looks, stuck),
+                     .ranks = stuck};
+  if (const std::string both = disagreement_of(job_, stuck); !both.empty()) {
+    failure.type = "Desync";
+    failure.headline = "mismatch: " + both;
+    failure.text = failure.headline + "\n" + failure.text;
+  }
+  return failure;
 }
 
 }  // namespace ringside

@@ -3,6 +3,10 @@
 #include <bit>
 #include <cstring>
 #include <new>
+#include <utility>
+
+#include "runtime/errors.hpp"
+#include "runtime/group_identity.hpp"
 
 namespace ringside {
 
@@ -23,7 +27,9 @@ std::size_t capacity_for(std::size_t bytes) {
 }  // namespace
 
 Endpoint::Endpoint(RankState& me, DeviceMemory& memory, Waiter& waiter, std::size_t eager_limit)
-    : me_(me), memory_(memory), waiter_(waiter), eager_limit_(eager_limit) {}
+    : me_(me), memory_(memory), waiter_(waiter), eager_limit_(eager_limit) {
+  waiter_.before_parking = [this] { check_arrived(); };
+}
 
 Endpoint::Node& Endpoint::new_message(std::size_t capacity) {
   static_assert(sizeof(Node) <= header);
@@ -113,7 +119,32 @@ void Endpoint::drain() {
     message->next = nullptr;
     (queue.first == nullptr ? queue.first : queue.last->next) = message;
     queue.last = message;
+    unchecked_ = true;
     message = next;
+  }
+}
+
+void Endpoint::check_arrived() {
+  drain();
+  if (!std::exchange(unchecked_, false)) {
+    return;
+  }
+  const auto current = me_.operations.current();
+  if (!current) {
+    return;
+  }
+  const OperationRecord& mine = current->operation;
+  for (const auto& [key, queue] : arrived_) {
+    if (key.group != mine.group || key.tag != collective_tag) {
+      continue;
+    }
+    for (const Message* message = queue.first; message != nullptr; message = message->next) {
+      const Envelope& e = message->envelope;
+      if (e.signature.sequence == mine.signature.sequence &&
+          !same_operation(e.signature, mine.signature)) {
+        throw Desync(disagreement_text(e.destination, mine, e.source, e.signature));
+      }
+    }
   }
 }
 

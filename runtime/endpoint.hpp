@@ -85,6 +85,9 @@ class Endpoint {
 
   Node& new_message(std::size_t capacity);
   void drain();
+  // Throws Desync when a message has come whose sender is in the same operation of the same group
+  // and means something else by it: what this rank waits for may never come.
+  void check_arrived();
 
   RankState& me_;
   DeviceMemory& memory_;
@@ -92,6 +95,7 @@ class Endpoint {
   std::size_t eager_limit_;
   std::vector<Wire*> wires_;
   std::map<std::size_t, Pool> pools_;  // by capacity
+  bool unchecked_ = false;             // something has come since check_arrived()
   // Queues stay when they are empty: the next message of their kind comes soon.
   std::unordered_map<Key, Queue, KeyHash> arrived_;
 };

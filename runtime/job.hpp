@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "runtime/mailbox.hpp"
+#include "runtime/operation_log.hpp"
 #include "runtime/shared_record.hpp"
 #include "runtime/wait_record.hpp"
 
@@ -29,6 +30,7 @@ struct alignas(64) RankState {
   Mailbox mailbox;
   SharedRecord<WaitRecord> waiting;
   Parking parking;
+  OperationLog operations;
   std::atomic<std::uint64_t> activity{0};   // grows with everything the rank does
   std::atomic<std::uint32_t> in_socket{0};  // messages written to a socket for it, not yet pushed
   std::atomic<bool> finished{false};        // its function has returned

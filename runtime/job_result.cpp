@@ -5,6 +5,7 @@
 
 #include "runtime/errors.hpp"
 #include "runtime/launch.hpp"
+#include "runtime/rank_names.hpp"
 
 namespace ringside {
 
@@ -78,20 +79,24 @@ std::vector<Said> grouped(const JobResult& result) {
   return groups;
 }
 
-// "rank 3", "ranks 0-2, 4-7".
-std::string names_of(const std::vector<int>& ranks) {
-  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    const std::size_t first = i;
-    while (i + 1 < ranks.size() && ranks[i + 1] == ranks[i] + 1) {
-      ++i;
-    }
-    text += (first > 0 ? ", " : "") + std::to_string(ranks[first]);
-    if (i > first) {
-      text += "-" + std::to_string(ranks[i]);
-    }
+// "5, 11".
+std::string listed(const std::vector<int>& ranks) {
+  std::string text;
+  for (const int r : ranks) {
+    text += (text.empty() ? "" : ", ") + std::to_string(r);
   }
   return text;
+}
+
+// Whether the others' last operations tell anything of this failure: not of a wrong use or a lack
+// of memory, which a rank has by itself.
+bool concerns_all(const JobResult& result) {
+  if (result.failure || result.cause < 0) {
+    return result.cause >= 0;
+  }
+  const RankOutcome& cause = result.ranks[static_cast<std::size_t>(result.cause)];
+  return cause.ending != Ending::threw || cause.type == "PeerLost" || cause.type == "Desync" ||
+         cause.type == "Deadlock";
 }
 
 }  // namespace
@@ -105,6 +110,9 @@ std::string JobResult::describe() const {
   std::string text = failure ? failure->text
                              : names_of({cause}) + " " +
                                    sentence_of(ranks[static_cast<std::size_t>(cause)], cause);
+  if (!missing.empty() && missing != std::vector{cause}) {  // they, not those who waited for them
+    text = "missing: " + listed(missing) + " (awaited, and not themselves waiting)\n  " + text;
+  }
   const auto others = grouped(*this);
   std::vector<int> unsaid;
   for (std::size_t i = 0; i < others.size(); ++i) {
@@ -117,6 +125,9 @@ std::string JobResult::describe() const {
   if (!unsaid.empty()) {
     std::sort(unsaid.begin(), unsaid.end());
     text += "\n  and " + std::to_string(unsaid.size()) + " more: " + names_of(unsaid);
+  }
+  if (!last_seen.empty() && concerns_all(*this)) {
+    text += "\nlast operations" + text_of(last_seen);
   }
   return text;
 }

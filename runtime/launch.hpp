@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "runtime/job_options.hpp"
+#include "runtime/last_seen.hpp"
 #include "runtime/rank.hpp"
 #include "runtime/rank_report.hpp"
 
@@ -50,6 +51,8 @@ struct JobResult {
   std::vector<RankOutcome> ranks;
   int cause = -1;                     // the rank that ended the job; -1: all returned
   std::optional<JobFailure> failure;  // of several ranks, of which `cause` is the first
+  std::vector<int> missing;           // awaited when a wait was over its limit, and not waiting
+  std::vector<LastSeen> last_seen;    // by rank, when the job was ended; empty when all returned
   std::string stopped_for;            // why the others were stopped, as their own texts end
   std::chrono::nanoseconds wall{0};
 

@@ -93,6 +93,10 @@ class ChildProcess {
   bool reaped_ = false;
 };
 
+int own_process();
+// "running", "sleeping", "stopped", "dead"; empty where it cannot be told.
+std::string process_state(int pid);
+
 // Leaves without running the parent's exit handlers; what was printed is flushed.
 [[noreturn]] void leave_process(int code);
 

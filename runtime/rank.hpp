@@ -71,6 +71,8 @@ class Rank {
 
   Traffic& traffic() { return traffic_; }
 
+  OperationLog& operations() { return state_.operations; }
+
   SymbolTable& symbols() { return symbols_; }
 
   Port& send_port(LinkClass link) { return send_ports_[static_cast<std::size_t>(link)]; }

@@ -13,6 +13,8 @@ namespace ringside {
 
 namespace {
 
+constexpr std::chrono::milliseconds longest_stay(200);  // of a rank that has failed
+
 std::string demangled(const std::type_info& type) {
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> name(
@@ -93,6 +95,20 @@ void run_body(const RankBody& body) {
     }
   }
   body.deliver(outcome);
+}
+
+void await_end(SharedJob& job, int id) {
+  Bell& bell = job.rank(id).mailbox.bell;
+  const auto until = std::chrono::steady_clock::now() + longest_stay;
+  const auto ended = [&] { return job.job().aborted.load(std::memory_order_seq_cst); };
+  while (!ended() && std::chrono::steady_clock::now() < until) {
+    const auto seen = bell.rings();
+    bell.will_sleep();
+    if (!ended()) {
+      bell.park(seen, longest_stay);
+    }
+    bell.awake();
+  }
 }
 
 void release_ranks(SharedJob& job) {

@@ -24,6 +24,7 @@ void RankProcess::start(const std::function<void(int pipe)>& body) {
     made.read.close();
     body(made.write.get());
   });
+  pid_ = process_->pid();
   pipe_ = std::move(made.read);
 }
 

@@ -35,6 +35,8 @@ class RankProcess {
 
   int pipe() const { return pipe_.get(); }
 
+  int pid() const { return pid_; }
+
   // Reads what is in the pipe, at most about `most` bytes. Returns whether there was something.
   bool listen(std::uint64_t turn, std::size_t most, std::span<char> scratch, const OnNote& on_note);
   // Whether the process has ended since; then the outcome is final.
@@ -51,6 +53,7 @@ class RankProcess {
   void settle(ProcessEnd end, std::uint64_t turn);
   void fail(std::uint64_t turn, Ending ending, std::string type, std::string text, int code = 0);
 
+  int pid_ = 0;
   std::unique_ptr<ChildProcess> process_;  // none once it was reaped
   Descriptor pipe_;
   FrameReader frames_;

@@ -51,6 +51,7 @@ class RankProcesses {
   void look_for_deadlock();
   bool has_failed() const;
   int cause() const;
+  void look_around();
   void end_job();
   RankProcess::OnNote note_of(std::size_t rank) const;
 
@@ -67,6 +68,8 @@ class RankProcesses {
   std::uint64_t turns_ = 0;
   std::optional<JobFailure> failure_;                // of several ranks together
   std::vector<std::optional<WaitRecord>> waits_;     // when the job was ended
+  std::vector<LastSeen> last_seen_;                  // then
+  std::vector<int> missing_;                         // then
   std::optional<steady_clock::time_point> kill_at_;  // once a rank has failed
   steady_clock::time_point last_sweep_;
   steady_clock::time_point last_look_;
@@ -83,6 +86,8 @@ JobResult RankProcesses::run() {
   JobResult result;
   result.cause = cause();
   result.failure = std::move(failure_);
+  result.missing = std::move(missing_);
+  result.last_seen = std::move(last_seen_);
   result.stopped_for = job_.abort_text();
   for (RankProcess& rank : ranks_) {
     result.ranks.push_back(std::move(rank.outcome));
@@ -128,6 +133,9 @@ void RankProcesses::live(int id, int pipe) {
             .deliver =
                 [&](const RankOutcome& outcome) {
                   send_outcome(pipe, outcome);
+                  if (outcome.ending != Ending::returned) {
+                    await_end(job_, id);
+                  }
                   leave_process(0);
                 }});
 }
@@ -234,10 +242,22 @@ void RankProcesses::look_for_deadlock() {
   }
 }
 
+// Before the job is ended: what everybody is doing.
+void RankProcesses::look_around() {
+  waits_ = pending_waits(job_);
+  for (std::size_t r = 0; r < ranks_.size(); ++r) {
+    const std::string state = ranks_[r].runs() ? process_state(ranks_[r].pid()) : "dead";
+    last_seen_.push_back(last_seen_of(job_.rank(static_cast<int>(r)), ranks_[r].pid(), state));
+  }
+  if (!failure_ && is_silence(ranks_[static_cast<std::size_t>(cause())].outcome)) {
+    missing_ = missing_ranks(job_);
+  }
+}
+
 // The others are told, get a short grace to end in order, and are killed.
 void RankProcesses::end_job() {
   if (!kill_at_) {
-    waits_ = pending_waits(job_);
+    look_around();
     const auto first = static_cast<std::size_t>(cause());
     job_.abort(failure_ ? failure_->headline
                         : failure_text(static_cast<int>(first), ranks_[first].outcome));

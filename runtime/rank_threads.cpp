@@ -9,6 +9,7 @@
 #include "runtime/cause.hpp"
 #include "runtime/deadlock_watch.hpp"
 #include "runtime/errors.hpp"
+#include "runtime/process.hpp"
 
 namespace ringside {
 
@@ -99,12 +100,18 @@ void RankThreads::deliver(int id, const RankOutcome& outcome) {
   result_.ranks[static_cast<std::size_t>(id)] = outcome;
   noticed_[static_cast<std::size_t>(id)] = ++deliveries_;
   if (outcome.ending != Ending::returned) {
+    if (!has_failed_ && is_silence(outcome)) {
+      result_.missing = missing_ranks(job_);
+    }
     end_job(failure_text(id, outcome));
   }
 }
 
 // Called under the lock of the results.
 void RankThreads::end_job(const std::string& cause) {
+  for (int r = 0; r < job_.ranks() && !has_failed_; ++r) {
+    result_.last_seen.push_back(last_seen_of(job_.rank(r), own_process(), ""));
+  }
   has_failed_ = true;
   job_.abort(cause);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "runtime/errors.hpp"
 
@@ -29,6 +30,7 @@ Waiter::Waiter(SharedJob& job, int rank, std::chrono::nanoseconds limit)
 
 void Waiter::next_turn(int turn, const WaitRecord& what, const std::function<bool()>& done) {
   if (turn == 0) {
+    published_ = false;
     waited_ = std::chrono::nanoseconds(0);
     began_ = std::chrono::steady_clock::now();
   }
@@ -56,9 +58,14 @@ void Waiter::next_turn(int turn, const WaitRecord& what, const std::function<boo
 void Waiter::park(const WaitRecord& what, const std::function<bool()>& done) {
   Bell& bell = me_.mailbox.bell;
   const auto seen = bell.rings();
+  if (before_parking) {
+    before_parking();
+  }
   bell.will_sleep();
   if (!done() && !job_.job().aborted.load(std::memory_order_seq_cst)) {
-    me_.waiting.write(what);
+    if (!std::exchange(published_, true)) {
+      me_.waiting.write(what);
+    }
     me_.parking.rings.store(seen, std::memory_order_relaxed);
     me_.parking.epoch.fetch_add(1, std::memory_order_seq_cst);
     const auto before = std::chrono::steady_clock::now();
@@ -66,16 +73,19 @@ void Waiter::park(const WaitRecord& what, const std::function<bool()>& done) {
     me_.parking.epoch.fetch_add(1, std::memory_order_seq_cst);  // before it looks again
     const std::chrono::nanoseconds parked = std::chrono::steady_clock::now() - before;
     waited_ += std::min<std::chrono::nanoseconds>(parked, 2 * slice);
-    me_.waiting.write({});
   }
   bell.awake();
   if (waited_ > limit_ && !done()) {
-    me_.waiting.write(what);  // stays, for the report
     throw PeerLost(
         "rank " + std::to_string(rank_) + " waited " +
         std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(waited_).count()) +
-        " ms, past the limit, in " + text_of(what));
+        " ms, " + past_the_limit + ", in " + text_of(what));
   }
+}
+
+void Waiter::forget() {
+  published_ = false;
+  me_.waiting.write({});
 }
 
 }  // namespace ringside

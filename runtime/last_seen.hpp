@@ -1,0 +1,29 @@
+// What every rank was in when the job was ended: its last operations, and its process.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/job.hpp"
+
+namespace ringside {
+
+struct LastSeen {
+  int pid = 0;
+  std::string state{};  // "sleeping"; empty: not known
+  std::optional<OperationLog::Entry> current{};
+  std::optional<OperationLog::Entry> finished{};  // the last one
+};
+
+// As the log of its operations has it now.
+LastSeen last_seen_of(const RankState& rank, int pid, std::string state);
+
+// The ranks that others wait for and that wait for nobody themselves, nor have ended: those that
+// did not come.
+std::vector<int> missing_ranks(SharedJob& job);
+
+// A line for each rank, or for those of which the same is to be said.
+std::string text_of(const std::vector<LastSeen>& ranks);
+
+}  // namespace ringside
