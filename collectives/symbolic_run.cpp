@@ -34,8 +34,15 @@ void put(std::string& bytes, const RankSymbols& symbols) {
   put(bytes, std::vector{symbols.history.size()});
   for (const Moment& moment : symbols.history) {
     put(bytes, std::vector{moment.step});
+    put(bytes, std::vector{moment.phase});
     put(bytes, moment.values);
     put(bytes, moment.out);
+  }
+  put(bytes, std::vector{symbols.taken.size()});
+  for (const TakenMessage& message : symbols.taken) {
+    put(bytes, std::vector{message.envelope});
+    put(bytes, std::vector{message.step});
+    put(bytes, message.carried);
   }
 }
 
@@ -43,8 +50,14 @@ RankSymbols take_symbols(std::string_view& bytes) {
   RankSymbols symbols{.result = take<Symbol>(bytes), .numbers = take<std::byte>(bytes)};
   for (std::size_t left = take<std::size_t>(bytes).front(); left > 0; --left) {
     const int step = take<int>(bytes).front();
+    const auto phase = take<Text<16>>(bytes).front();
     auto values = take<Symbol>(bytes);
-    symbols.history.push_back({step, std::move(values), take<Symbol>(bytes)});
+    symbols.history.push_back({step, phase, std::move(values), take<Symbol>(bytes)});
+  }
+  for (std::size_t left = take<std::size_t>(bytes).front(); left > 0; --left) {
+    const auto envelope = take<Envelope>(bytes).front();
+    const int step = take<int>(bytes).front();
+    symbols.taken.push_back({envelope, step, take<Symbol>(bytes)});
   }
   return symbols;
 }
@@ -84,14 +97,23 @@ void run_symbols(Rank& rank, const SymbolicJob& job, const CollectiveCall& call,
   }
   Comm& comm = rank.world();
   const auto look = [&] {
-    symbols.history.push_back(
-        {comm.step() + 1, watched(job, buffers.data.buffer()), watched(job, buffers.out.buffer())});
+    symbols.history.push_back({comm.step() + 1, comm.phase(), watched(job, buffers.data.buffer()),
+                               watched(job, buffers.out.buffer())});
   };
   if (job.history) {
     comm.on_step = look;
+    comm.on_take = [&](const Envelope& envelope, Buffer carried) {
+      TakenMessage message{envelope, comm.step()};
+      if (carried.dtype == DType::symbol && carried.count > 0) {
+        const auto all = carried.as<Symbol>();
+        message.carried.assign(all.begin(), all.end());
+      }
+      symbols.taken.push_back(std::move(message));
+    };
   }
   job.run(comm, call, buffers.data.buffer(), buffers.out.buffer());
   comm.on_step = {};
+  comm.on_take = {};
   const auto result = buffers.result().as<Symbol>();
   symbols.result.assign(result.begin(), result.end());
 }

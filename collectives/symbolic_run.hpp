@@ -32,15 +32,24 @@ struct SymbolicJob {
 
 // What one rank held: `values` of the watched elements when a step began, and at the end.
 struct Moment {
-  int step = 0;  // that is about to begin; the number of steps at the end
+  int step = 0;      // that is about to begin; the number of steps at the end
+  Text<16> phase{};  // of the step that ends
   std::vector<Symbol> values{};
   std::vector<Symbol> out{};  // of all_to_all
+};
+
+// A message of the symbols, as its receiver took it.
+struct TakenMessage {
+  Envelope envelope{};
+  int step = 0;  // of the receiver
+  std::vector<Symbol> carried{};
 };
 
 struct RankSymbols {
   std::vector<Symbol> result{};      // all elements after the call
   std::vector<std::byte> numbers{};  // the same call on rough numbers
   std::vector<Moment> history{};
+  std::vector<TakenMessage> taken{};  // with history
 };
 
 struct SymbolicRun {

@@ -90,8 +90,12 @@ class Comm {
 
   int step() const { return step_; }
 
+  std::string_view phase() const { return phase_; }
+
   // Called when a step of an operation begins, before anything of it, and when the operation ends.
   std::function<void()> on_step{};
+  // Called for every message that is taken, with what it carries, before anything is done with it.
+  std::function<void(const Envelope&, Buffer)> on_take{};
 
   // ---- operations --------------------------------------------------------------------------
   // Launches an operation on the group's stream: `algorithm` runs now, with the verbs above, and

@@ -125,6 +125,9 @@ Message& Comm::take(int from, Buffer into, std::int64_t tag) {
   Message& message = owner_.endpoint().take(id_, world_rank(from), tag_of(tag),
                                             wait_record("recv", from, tag, into.bytes()));
   check(message.envelope, from, into);
+  if (on_take) {
+    on_take(message.envelope, {message.payload, into.count, into.dtype});
+  }
   return message;
 }
 

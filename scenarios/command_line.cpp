@@ -40,6 +40,9 @@ int run_named(const std::string& verb, const Words& words) {
   if (verb == "prove") {
     return run_or_help(asked_prove(words), prove_verb);
   }
+  if (verb == "explain") {
+    return run_or_help(asked_explain(words), explain_verb);
+  }
   if (verb == "collective") {
     return run_or_help(asked_collective(words), collective_verb);
   }

@@ -19,7 +19,7 @@ constexpr const char* exit_codes =
     "3 a rank was lost or silent past the limit, 4 deadlock, or members that disagree\n"
     "about an operation or a message, 5 out of device memory.\n";
 
-constexpr std::array<VerbText, 5> verbs{{
+constexpr std::array<VerbText, 6> verbs{{
     {"list", "show the scenarios, each with its lesson",
      "Examples:\n"
      "  ringside list\n"
@@ -49,6 +49,13 @@ constexpr std::array<VerbText, 5> verbs{{
      "The algorithm runs, unchanged, on expressions in place of numbers. A failure says which "
      "rank\n"
      "and element is wrong, whose part is missing, doubled or foreign, and in which step.\n"},
+    {"explain", "show a collective step by step: who sends what to whom, and what all then hold",
+     "Examples:\n"
+     "  ringside explain all_reduce --algorithm ring --ranks 4 --count 4\n"
+     "  ringside explain all_reduce --algorithm mine --values symbols --step 2\n"
+     "  ringside explain all_gather --algorithm bruck --ranks 5 --svg bruck.svg\n"
+     "\n"
+     "Exit code 1 when the end is not what the definition requires, with the reason.\n"},
     {"collective", "check and time one operation over sizes, with nccl-tests' flags and columns",
      "Examples:\n"
      "  ringside collective all_reduce -b 4 -e 64M -f 4\n"

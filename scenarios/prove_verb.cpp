@@ -5,6 +5,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "scenarios/diagnosis_json.hpp"
 #include "scenarios/exit_codes.hpp"
 #include "scenarios/terminal.hpp"
 
@@ -94,13 +95,6 @@ std::string text_of(const RowResult& result) {
     }
   }
   return text;
-}
-
-nlohmann::ordered_json json_of(const Diagnosis& d) {
-  return {{"kind", name_of(d.kind)}, {"rank", d.rank}, {"element", d.element},
-          {"chunk", d.chunk},        {"step", d.step}, {"at_rank", d.at_rank},
-          {"ranks", d.ranks},        {"held", d.held}, {"expected", d.expected},
-          {"story", d.story}};
 }
 
 nlohmann::ordered_json json_of(const Failed& failed) {

@@ -26,13 +26,19 @@ std::string without_trailing_blanks(std::string line) {
 
 }  // namespace
 
+std::size_t width_of(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80;
+  }));
+}
+
 // A group that is narrower than its heading widens its first column.
 std::vector<std::size_t> TextTable::widths() const {
   std::vector<std::size_t> widths;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
-    std::size_t width = columns_[c].title.size();
+    std::size_t width = width_of(columns_[c].title);
     for (const auto& row : rows_) {
-      width = std::max(width, row[c].size());
+      width = std::max(width, width_of(row[c]));
     }
     widths.push_back(width);
   }

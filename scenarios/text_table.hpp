@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ringside {
@@ -11,6 +12,9 @@ struct TableColumn {
   std::string group{};  // the same text over neighbouring columns is one heading
   bool left = false;    // else right-aligned
 };
+
+// In code points: as many columns, for the letters that tables have.
+std::size_t width_of(std::string_view text);
 
 class TextTable {
  public:
