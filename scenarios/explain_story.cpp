@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "scenarios/barrier_order.hpp"
 #include "scenarios/step_order.hpp"
 
 namespace ringside {
@@ -50,6 +51,7 @@ class Teller {
   void count_bytes();
   void judge();
   void judge_equal();
+  void judge_barrier();
 
   const ExplainedCall& asked_;
   SymbolicRun run_;
@@ -221,6 +223,27 @@ void Teller::judge() {
   }
   if (story_.wrong == 0 && call.operation == "all_reduce") {
     judge_equal();
+  }
+  if (call.operation == "barrier") {
+    judge_barrier();
+  }
+}
+
+// A barrier moves no data: what counts is whom each rank has heard of when it leaves.
+void Teller::judge_barrier() {
+  std::vector<Envelope> messages;
+  for (const RankSymbols& rank : run_.calls[0]) {
+    for (const TakenMessage& message : rank.taken) {
+      messages.push_back(message.envelope);
+    }
+  }
+  const auto unheard = unheard_ranks(asked_.ranks, std::move(messages));
+  story_.judged = at(asked_.ranks);
+  for (int r = 0; r < asked_.ranks; ++r) {
+    if (!unheard[at(r)].empty() && story_.wrong++ == 0) {
+      story_.fault = fmt::format("rank {} leaves without having heard that rank {} has come", r,
+                                 unheard[at(r)].front());
+    }
   }
 }
 

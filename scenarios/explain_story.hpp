@@ -63,7 +63,8 @@ struct Story {
   bool moves = false;  // from one buffer to another: steps show the other one
   Holdings start{};
   std::vector<ToldStep> steps{};
-  std::size_t judged = 0;  // elements, over all ranks, that the definition speaks of
+  std::size_t judged =
+      0;  // elements, over all ranks, that the definition speaks of; of a barrier, ranks
   std::size_t wrong = 0;
   std::string fault{};  // why the definition does not hold, or the job died; empty: it holds
   std::optional<Diagnosis> diagnosis{};  // of the first wrong element

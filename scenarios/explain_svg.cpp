@@ -181,7 +181,8 @@ std::string Drawing::draw(std::optional<int> only) {
   line("note",
        (values_.style() == ValueStyle::integers
             ? fmt::format("Element i of rank r starts as {}. ", values_.inputs())
-            : std::string("rN is an element as rank N held it at the start; …(5) stands for a sum of 5 of them. ")) +
+            : std::string("rN is an element as rank N held it at the start; …(5) stands for a sum "
+                          "of 5 of them. ")) +
            "cN on an arrow: chunk N. Yellow: changed in this step. Bytes are of f32.",
        28);
   if (!only) {

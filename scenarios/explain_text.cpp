@@ -141,7 +141,8 @@ std::string Page::messages(const ToldStep& step) const {
   }
   const std::size_t more = step.messages.size() - std::min(step.messages.size(), most_messages);
   return table.text() +
-         (more > 0 ? fmt::format("  … and {} (--json has all)\n", plural(more, "more message")) : "");
+         (more > 0 ? fmt::format("  … and {} (--json has all)\n", plural(more, "more message"))
+                   : "");
 }
 
 std::string legend(const Story& story, const ShownValues& values) {
@@ -150,7 +151,9 @@ std::string legend(const Story& story, const ShownValues& values) {
   }
   const auto start = values.style() == ValueStyle::integers
                          ? fmt::format("Element i of rank r starts as {}.\n", values.inputs())
-                         : std::string("rN is an element as rank N held it at the start; …(5) stands for a sum of 5 of them.\n");
+                         : std::string(
+                               "rN is an element as rank N held it at the start; …(5) stands for a "
+                               "sum of 5 of them.\n");
   const bool runs = story.asked.count > columns_of(story).size();
   return fmt::format("{}[ ] changed in this step. Bytes are of f32.{}{}\n", start,
                      story.moves ? " Steps show the buffer that is received into." : "",
@@ -199,15 +202,15 @@ std::string heading_of(const Story& story, std::size_t step) {
 std::string verdict_of(const Story& story) {
   const auto& asked = story.asked;
   std::string text = fmt::format("definition: {}\n", definition_sentence(asked.call()));
+  // A barrier has no elements: its ranks are judged.
+  const auto of = plural(story.judged, asked.row.operation == "barrier" ? "rank" : "element");
   if (story.fault.empty()) {
-    return text + fmt::format("  holds for every input: {} of {}\n", story.judged,
-                              plural(story.judged, "element"));
+    return text + fmt::format("  holds for every input: {} of {}\n", story.judged, of);
   }
   if (story.wrong == 0) {
     return text + fmt::format("  the job died: {}\n", story.fault);
   }
-  return text + fmt::format("  {} of {} wrong: {}\n", story.wrong, plural(story.judged, "element"),
-                            story.fault);
+  return text + fmt::format("  {} of {} wrong: {}\n", story.wrong, of, story.fault);
 }
 
 std::string text_of(const Story& story, const ShownValues& values, std::optional<int> only) {

@@ -116,9 +116,8 @@ std::string ShownValues::symbols(Symbol symbol, std::size_t index) const {
   const std::string sign(between(op));
   std::string text = leaf(leaves[0], index);
   if (leaves.size() > most_parts) {
-    text += consecutive(leaves, story_.asked.ranks)
-                ? sign + "…" + sign + leaf(leaves.back(), index)
-                : fmt::format("{}…({})", sign, leaves.size());
+    text += consecutive(leaves, story_.asked.ranks) ? sign + "…" + sign + leaf(leaves.back(), index)
+                                                    : fmt::format("{}…({})", sign, leaves.size());
   } else {
     for (std::size_t i = 1; i < leaves.size(); ++i) {
       text += sign + leaf(leaves[i], index);
