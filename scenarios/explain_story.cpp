@@ -23,7 +23,7 @@ class Teller {
  public:
   explicit Teller(const ExplainedCall& asked)
       : asked_(asked),
-        run_(run_on_symbols({.algorithm = asked.row.algorithm,
+        run_(run_on_symbols({.run = asked.run ? asked.run : run_row(asked.row.algorithm),
                              .ranks = asked.ranks,
                              .gpus_per_node = asked.gpus_per_node,
                              .calls = {asked.call()},

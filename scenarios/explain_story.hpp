@@ -18,6 +18,7 @@ struct ExplainedCall {
   ReduceOp op = ReduceOp::none;
   int root = 0;
   std::chrono::nanoseconds timeout = std::chrono::seconds(10);
+  RunCall run{};  // instead of the row's algorithm
 
   Cluster cluster() const {
     Cluster cluster;

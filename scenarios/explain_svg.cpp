@@ -7,7 +7,7 @@
 #include "scenarios/explain_columns.hpp"
 #include "scenarios/explain_text.hpp"
 #include "scenarios/svg_ring.hpp"
-#include "scenarios/text_table.hpp"
+#include "scenarios/wrap.hpp"
 
 namespace ringside {
 

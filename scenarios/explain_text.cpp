@@ -6,6 +6,7 @@
 #include "scenarios/definition_sentence.hpp"
 #include "scenarios/explain_columns.hpp"
 #include "scenarios/text_table.hpp"
+#include "scenarios/wrap.hpp"
 
 namespace ringside {
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "scenarios/wrap.hpp"
+
 namespace ringside {
 namespace {
 
@@ -25,12 +27,6 @@ std::string without_trailing_blanks(std::string line) {
 }
 
 }  // namespace
-
-std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80;
-  }));
-}
 
 // A group that is narrower than its heading widens its first column.
 std::vector<std::size_t> TextTable::widths() const {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace ringside {
@@ -12,9 +11,6 @@ struct TableColumn {
   std::string group{};  // the same text over neighbouring columns is one heading
   bool left = false;    // else right-aligned
 };
-
-// In code points: as many columns, for the letters that tables have.
-std::size_t width_of(std::string_view text);
 
 class TextTable {
  public:

@@ -5,13 +5,14 @@
 #include <regex>
 #include <sstream>
 
+#include "collectives/all_gather.hpp"
 #include "scenarios/barrier_order.hpp"
 #include "scenarios/exit_codes.hpp"
 #include "scenarios/explain_story.hpp"
 #include "scenarios/explain_text.hpp"
 #include "scenarios/operation_convention.hpp"
 #include "scenarios/step_order.hpp"
-#include "scenarios/text_table.hpp"
+#include "scenarios/wrap.hpp"
 #include "tests/scenarios/refusal.hpp"
 #include "tests/support/program.hpp"
 
@@ -238,13 +239,20 @@ TEST(ExplainVerb, BadFlagsAreRefused) {
   }
 }
 
-// What a broken algorithm leads to, without one: the sentence is told and the verdict is FAIL.
+// An all_gather adds nothing: no all_reduce.
 TEST(ExplainText, AFaultIsToldInTheEnd) {
-  Story story = tell_story({.row = operation_row("all_reduce", "ring"), .op = ReduceOp::sum});
-  story.wrong = 3;
-  story.fault = "rank 2, element 1 holds too little";
+  ExplainedCall call{.row = operation_row("all_reduce", "ring")};
+  call.op = ReduceOp::sum;
+  call.run = [](Comm& comm, const CollectiveCall&, Buffer data, Buffer) {
+    all_gather(comm, data, {"ring"});
+  };
+  const Story story = tell_story(call);
+  ASSERT_TRUE(story.diagnosis);
   const auto text = text_of(story, ShownValues(story, ValueStyle::integers), 0);
-  EXPECT_TRUE(has(text, "  3 of 16 elements wrong: rank 2, element 1 holds too little\n"));
+  EXPECT_TRUE(
+      has(text, "  16 of 16 elements wrong: rank 0, element 0 (chunk 0) holds r0 instead of "))
+      << text;
+  EXPECT_TRUE(has(text, "missing: ranks 1, 2, 3")) << text;
   EXPECT_TRUE(has(text, "verdict: FAIL\n"));
 }
 
