@@ -33,6 +33,9 @@ void Loan::wait() {
     const Buffer lent{message_->payload, data_.count, data_.dtype};
     const Envelope back = endpoint.wait_answered(
         *message_, comm->wait_record("return", peer_, return_tag, data_.bytes()));
+    if (comm->on_take) {
+      comm->on_take(back, lent);
+    }
     if (lent.data != data_.data) {
       comm->copy(lent, data_);
     }
