@@ -30,8 +30,8 @@ struct RankBody {
 // Throws only what `deliver` throws. The ending is returned, threw or stopped.
 void run_body(const RankBody& body);
 
-// Until the job is ended, or a while has passed: a rank that has failed stays that long, so that its
-// peers hear of the cause before they see its sockets close.
+// Until the job is ended, or a while has passed: a rank that has failed stays that long, so that
+// its peers hear of the cause before they see its sockets close.
 void await_end(SharedJob& job, int id);
 
 // Starts the ranks of a job, which wait until then.
