@@ -54,22 +54,18 @@ std::vector<RankLook> look_at_all(SharedJob& job) {
   return looks;
 }
 
-// Two stuck ranks that mean different things by one operation of one group: the nearer cause.
+// A stuck rank and another one that means, or meant, something else by the same operation of one
+// group: the nearer cause. The other may have ended, or be about to get stuck.
 std::string disagreement_of(SharedJob& job, const std::vector<int>& stuck) {
-  std::vector<std::pair<int, OperationRecord>> said;
   for (const int r : stuck) {
-    const auto current = job.rank(r).operations.current();
-    if (!current) {
-      continue;
+    const auto mine = job.rank(r).operations.current();
+    for (int other = 0; other < job.ranks() && mine; ++other) {
+      for (const auto& entry : job.rank(other).operations.last()) {
+        if (other != r && disagree(entry.operation, mine->operation)) {
+          return disagreement_text(r, mine->operation, other, entry.operation.signature);
+        }
+      }
     }
-    const OperationRecord& mine = current->operation;
-    const auto other = std::find_if(said.begin(), said.end(), [&](const auto& earlier) {
-      return disagree(earlier.second, mine);
-    });
-    if (other != said.end()) {
-      return disagreement_text(other->first, other->second, r, mine.signature);
-    }
-    said.emplace_back(r, mine);
   }
   return "";
 }

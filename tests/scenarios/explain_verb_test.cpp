@@ -200,7 +200,8 @@ TEST(ExplainVerb, TheDrawingHasAnArrowForEachMessageOfEachStep) {
     EXPECT_TRUE(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
     EXPECT_EQ(xml_fault(svg), "") << arguments;
     auto panel = svg.find("<g class=\"panel\"");
-    for (const auto& step : ended.document()["steps"]) {
+    const auto document = ended.document();
+    for (const auto& step : document["steps"]) {
       ASSERT_NE(panel, std::string::npos) << arguments;
       const auto next = svg.find("<g class=\"panel\"", panel + 1);
       EXPECT_EQ(times(svg.substr(panel, next - panel), "<path class=\"message "),
