@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "scenarios/divergence.hpp"
+#include "scenarios/wrap.hpp"
 
 namespace ringside {
 
@@ -31,12 +32,12 @@ std::string plot(const Drift& drift) {
 std::string first_text(const Departure& d) {
   return fmt::format(
       "  first difference from the definition: training step {}, bucket {}, chunk {}, element {}, "
-      "on "
-      "rank {}\n"
+      "on rank {}\n"
       "    the run has {:.9g}, the definition {:.9g}; {} elements of this rank differ in that "
       "step\n"
       "    {}\n",
-      d.step, d.bucket, d.chunk, d.element, d.rank, d.run, d.definition, d.elements, d.cause);
+      d.step, d.bucket, d.chunk, d.element, d.rank, d.run, d.definition, d.elements,
+      wrapped(d.cause, 4, 100));
 }
 
 std::string drift_text(const Drift& drift) {

@@ -8,6 +8,7 @@
 #include "scenarios/diagnosis_json.hpp"
 #include "scenarios/exit_codes.hpp"
 #include "scenarios/terminal.hpp"
+#include "scenarios/wrap.hpp"
 
 namespace ringside {
 
@@ -76,9 +77,9 @@ RowResult prove_row(const ProveRequest& request, const OperationRow& row, Progre
 
 std::string where(const Failed& failed) {
   return fmt::format(
-      "{} ranks{}, {} elements{}", failed.ranks,
+      "{} rank{}{}, {} element{}{}", failed.ranks, failed.ranks == 1 ? "" : "s",
       failed.gpus_per_node == 0 ? "" : fmt::format(" on nodes of {}", failed.gpus_per_node),
-      failed.proof.call.count,
+      failed.proof.call.count, failed.proof.call.count == 1 ? "" : "s",
       failed.proof.call.root == 0 ? "" : fmt::format(", root {}", failed.proof.call.root));
 }
 
@@ -90,7 +91,9 @@ std::string text_of(const RowResult& result) {
     const Failed& first = result.failed.front();
     for (const Claim& claim : first.proof.claims) {
       if (!claim.holds) {
-        text += fmt::format("      {}: {}: {}\n", where(first), claim.name, claim.fault);
+        const auto line = fmt::format("{}: {}: {}", where(first), claim.name, claim.fault);
+        const bool one_line = line.find('\n') == std::string::npos;
+        text += "      " + (one_line ? wrapped(line, 6, 100) : line) + "\n";
       }
     }
   }
