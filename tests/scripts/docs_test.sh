@@ -3,13 +3,13 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-# dangling FILE...: "document: target" for what is not there.
+# dangling FILE...: "document: target" for what is not there. A lambda, [](const T& t), is no link.
 dangling() {
   local document target folders='runtime|collectives|models|parallel|scenarios|tests|scripts|docs|bench'
   for document in "$@"; do
     {
       grep -oE "\`($folders)/[A-Za-z0-9_./]*\.[a-z]+\`" "$document" | tr -d '\`' || true
-      grep -oE '\]\([^)#:]+\)' "$document" | sed -E "s|^\]\((.*)\)$|$(dirname "$document")/\1|" || true
+      grep -oE '\]\([^)#: ]+\)' "$document" | sed -E "s|^\]\((.*)\)$|$(dirname "$document")/\1|" || true
     } | while IFS= read -r target; do
       [[ -e $target ]] || echo "$document: $target"
     done
