@@ -113,7 +113,7 @@ std::string SvgRing::draw(const ToldStep& step) const {
     const bool both_ways = labels.contains({pair.second, pair.first});
     const int apart = std::abs(pair.first - pair.second);
     const bool neighbours = apart == 1 || apart == story_.asked.ranks - 1;
-    label.t = leave > come ? 0.68 : come > 1 || both_ways || !neighbours ? 0.3 : 0.5;
+    label.t = leave > come ? 0.6 : come > 1 || both_ways || !neighbours ? 0.24 : 0.5;
     texts += labels.size() > most_labels ? "" : drawn(label);
   }
   return arrows + texts + ranks();
