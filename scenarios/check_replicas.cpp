@@ -3,18 +3,27 @@
 
 namespace ringside {
 
-Checks check_replicas(const CheckContext& context) {
-  const auto& first = context.main.ranks.front();
-  std::string seen = "equal";
-  for (std::size_t r = 1; r < context.main.ranks.size(); ++r) {
-    for (std::size_t s = 0; s < first.size(); ++s) {
-      const auto& other = context.main.ranks[r][s];
+namespace {
+
+// The first step in which a rank holds other bits than rank 0, and the first such rank.
+std::string replicas_seen(const TrainingOutcome& outcome) {
+  const auto& first = outcome.ranks.front();
+  for (std::size_t s = 0; s < first.size(); ++s) {
+    for (std::size_t r = 1; r < outcome.ranks.size(); ++r) {
+      const auto& other = outcome.ranks[r][s];
       if (other.parameter_hash != first[s].parameter_hash ||
           other.gradient_hash != first[s].gradient_hash) {
-        seen = "rank " + std::to_string(r) + " differs at step " + std::to_string(s + 1);
+        return "rank " + std::to_string(r) + " differs at step " + std::to_string(s + 1);
       }
     }
   }
+  return "equal";
+}
+
+}  // namespace
+
+Checks check_replicas(const CheckContext& context) {
+  const std::string seen = replicas_seen(context.main);
   return {holds("replicas.bits", seen == "equal", seen, "equal on every rank")};
 }
 
@@ -36,6 +45,7 @@ Checks check_one_node(const CheckContext& context) {
   for (std::size_t s = 0; s < there.ranks.front().size(); ++s) {
     if (there.ranks.front()[s].gradient_hash != context.main.ranks.front()[s].gradient_hash) {
       seen = "other bits at step " + std::to_string(s + 1);
+      break;
     }
   }
   return {holds("one_node.gradient_bits", seen == "equal", seen, "equal to one node's")};

@@ -9,10 +9,10 @@ namespace ringside {
 
 namespace {
 
-// Whether all ranks end every step with the bits of the reference.
+// Whether all ranks end every step with the bits of the reference, or the first step that does not.
 std::string bits_seen(const TrainingOutcome& outcome) {
-  for (const auto& rank : outcome.ranks) {
-    for (std::size_t step = 0; step < rank.size(); ++step) {
+  for (std::size_t step = 0; step < outcome.ranks.front().size(); ++step) {
+    for (const auto& rank : outcome.ranks) {
       if (!rank[step].gradients.bit_equal || !rank[step].parameters.bit_equal) {
         return "other bits at step " + std::to_string(step + 1);
       }
