@@ -57,10 +57,14 @@ std::vector<RankLook> look_at_all(SharedJob& job) {
 // A stuck rank and another one that means, or meant, something else by the same operation of one
 // group: the nearer cause. The other may have ended, or be about to get stuck.
 std::string disagreement_of(SharedJob& job, const std::vector<int>& stuck) {
+  std::vector<std::vector<OperationLog::Entry>> said;
+  for (int r = 0; r < job.ranks(); ++r) {
+    said.push_back(job.rank(r).operations.last());
+  }
   for (const int r : stuck) {
     const auto mine = job.rank(r).operations.current();
     for (int other = 0; other < job.ranks() && mine; ++other) {
-      for (const auto& entry : job.rank(other).operations.last()) {
+      for (const auto& entry : said[static_cast<std::size_t>(other)]) {
         if (other != r && disagree(entry.operation, mine->operation)) {
           return disagreement_text(r, mine->operation, other, entry.operation.signature);
         }
