@@ -47,18 +47,6 @@ bool is_silence(const RankOutcome& outcome) {
           outcome.text.find(past_the_limit) != std::string::npos);
 }
 
-std::vector<std::optional<WaitRecord>> pending_waits(SharedJob& job) {
-  std::vector<std::optional<WaitRecord>> waits;
-  for (int r = 0; r < job.ranks(); ++r) {
-    auto wait = job.rank(r).waiting.read();
-    if (wait && std::string_view(wait->kind).empty()) {
-      wait.reset();
-    }
-    waits.push_back(wait);
-  }
-  return waits;
-}
-
 std::string stopped_text(const std::optional<WaitRecord>& wait, const std::string& cause) {
   return "stopped " + (wait ? "in " + text_of(*wait) : std::string("while it computed")) + ": " +
          cause;

@@ -27,9 +27,6 @@ int find_cause(const std::vector<const RankOutcome*>& ranks,
 // Whether it is one of silence: a wait over its limit, or a rank of which nothing is heard.
 bool is_silence(const RankOutcome& outcome);
 
-// What each rank waits for now; none for a rank that does not wait.
-std::vector<std::optional<WaitRecord>> pending_waits(SharedJob& job);
-
 // "stopped in recv from rank 3 …: rank 2 was killed by SIGKILL".
 std::string stopped_text(const std::optional<WaitRecord>& wait, const std::string& cause);
 

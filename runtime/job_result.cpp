@@ -40,8 +40,12 @@ struct Said {
   std::vector<int> ranks;  // ascending
 
   std::string sentence_for_all() const {
-    return ranks.size() > 1 && sentence.starts_with("was ") ? "were " + sentence.substr(4)
-                                                            : sentence;
+    if (ranks.size() > 1 && sentence.starts_with("was ")) {
+      return "were " + sentence.substr(4);
+    }
+    return ranks.size() > 1 && sentence == "stopped while it computed"
+               ? "stopped while they computed"
+               : sentence;
   }
 };
 
@@ -91,12 +95,9 @@ std::string listed(const std::vector<int>& ranks) {
 // Whether the others' last operations tell anything of this failure: not of a wrong use or a lack
 // of memory, which a rank has by itself.
 bool concerns_all(const JobResult& result) {
-  if (result.failure || result.cause < 0) {
-    return result.cause >= 0;
-  }
   const RankOutcome& cause = result.ranks[static_cast<std::size_t>(result.cause)];
-  return cause.ending != Ending::threw || cause.type == "PeerLost" || cause.type == "Desync" ||
-         cause.type == "Deadlock";
+  return result.failure || cause.ending != Ending::threw ||
+         (cause.type != "BadUse" && cause.type != "OutOfDeviceMemory");
 }
 
 }  // namespace
@@ -126,7 +127,10 @@ std::string JobResult::describe() const {
     std::sort(unsaid.begin(), unsaid.end());
     text += "\n  and " + std::to_string(unsaid.size()) + " more: " + names_of(unsaid);
   }
-  if (!last_seen.empty() && concerns_all(*this)) {
+  const bool any_operation = std::any_of(
+      last_seen.begin(), last_seen.end(),
+      [](const LastSeen& rank) { return rank.current.has_value() || rank.finished.has_value(); });
+  if (any_operation && concerns_all(*this)) {
     text += "\nlast operations" + text_of(last_seen);
   }
   return text;

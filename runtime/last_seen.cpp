@@ -1,6 +1,7 @@
 #include "runtime/last_seen.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -51,6 +52,18 @@ std::vector<Line> lines_of(const std::vector<LastSeen>& ranks) {
   return lines;
 }
 
+// Whether the last operation of some group that the rank has begun is before the one reached there.
+bool is_behind(const RankState& rank, const std::map<std::uint64_t, std::uint64_t>& reached) {
+  std::map<std::uint64_t, std::uint64_t> begun;
+  for (const auto& entry : rank.operations.last()) {
+    begun[entry.operation.group] = entry.operation.signature.sequence;
+  }
+  return std::any_of(begun.begin(), begun.end(), [&](const auto& of_group) {
+    const auto found = reached.find(of_group.first);
+    return found != reached.end() && found->second > of_group.second;
+  });
+}
+
 }  // namespace
 
 LastSeen last_seen_of(const RankState& rank, int pid, std::string state) {
@@ -60,25 +73,41 @@ LastSeen last_seen_of(const RankState& rank, int pid, std::string state) {
           .finished = rank.operations.finished()};
 }
 
-std::vector<int> missing_ranks(SharedJob& job) {
-  std::set<int> awaited;
-  std::set<int> excused;
+std::vector<std::optional<WaitRecord>> pending_waits(SharedJob& job) {
+  std::vector<std::optional<WaitRecord>> waits;
   for (int r = 0; r < job.ranks(); ++r) {
-    const RankState& rank = job.rank(r);
-    const auto wait = rank.waiting.read();
-    if (wait && !std::string_view(wait->kind).empty()) {
-      excused.insert(r);
-      if (wait->peer >= 0) {
-        awaited.insert(wait->peer);
-      }
+    auto wait = job.rank(r).waiting.read();
+    if (wait && std::string_view(wait->kind).empty()) {
+      wait.reset();
     }
-    if (rank.finished.load(std::memory_order_seq_cst)) {
-      excused.insert(r);
+    waits.push_back(wait);
+  }
+  return waits;
+}
+
+std::vector<int> missing_ranks(SharedJob& job) {
+  std::vector<int> missing;
+  const auto waits = pending_waits(job);
+  std::set<int> awaited;
+  std::map<std::uint64_t, std::uint64_t> reached;  // by group: the operation that somebody waits in
+  for (std::size_t r = 0; r < waits.size(); ++r) {
+    if (!waits[r]) {
+      continue;
+    }
+    awaited.insert(waits[r]->peer);
+    if (const auto current = job.rank(static_cast<int>(r)).operations.current()) {
+      auto& sequence = reached[current->operation.group];
+      sequence = std::max(sequence, current->operation.signature.sequence);
     }
   }
-  std::vector<int> missing;
-  std::set_difference(awaited.begin(), awaited.end(), excused.begin(), excused.end(),
-                      std::back_inserter(missing));
+  for (int r = 0; r < job.ranks(); ++r) {
+    const RankState& rank = job.rank(r);
+    const bool excused =
+        waits[static_cast<std::size_t>(r)] || rank.finished.load(std::memory_order_seq_cst);
+    if (!excused && (awaited.count(r) > 0 || is_behind(rank, reached))) {
+      missing.push_back(r);
+    }
+  }
   return missing;
 }
 

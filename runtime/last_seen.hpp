@@ -19,8 +19,11 @@ struct LastSeen {
 // As the log of its operations has it now.
 LastSeen last_seen_of(const RankState& rank, int pid, std::string state);
 
-// The ranks that others wait for and that wait for nobody themselves, nor have ended: those that
-// did not come.
+// What each rank waits for now; none for a rank that does not wait.
+std::vector<std::optional<WaitRecord>> pending_waits(SharedJob& job);
+
+// Those that did not come: others wait for them, or are in an operation of a group whose last one
+// they have not got to, and they wait for nobody themselves, nor have ended.
 std::vector<int> missing_ranks(SharedJob& job);
 
 // A line for each rank, or for those of which the same is to be said.

@@ -246,8 +246,12 @@ void RankProcesses::look_for_deadlock() {
 void RankProcesses::look_around() {
   waits_ = pending_waits(job_);
   for (std::size_t r = 0; r < ranks_.size(); ++r) {
-    const std::string state = ranks_[r].runs() ? process_state(ranks_[r].pid()) : "dead";
-    last_seen_.push_back(last_seen_of(job_.rank(static_cast<int>(r)), ranks_[r].pid(), state));
+    RankState& rank = job_.rank(static_cast<int>(r));
+    std::string state = ranks_[r].runs() ? process_state(ranks_[r].pid()) : "dead";
+    if (state == "dead" && rank.finished.load(std::memory_order_seq_cst)) {
+      state = "returned";
+    }
+    last_seen_.push_back(last_seen_of(rank, ranks_[r].pid(), std::move(state)));
   }
   if (!failure_ && is_silence(ranks_[static_cast<std::size_t>(cause())].outcome)) {
     missing_ = missing_ranks(job_);

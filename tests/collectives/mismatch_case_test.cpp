@@ -90,7 +90,7 @@ TEST_P(Mismatch, OfRootsThatWouldHangIsFoundAtOnce) {
   const auto result = different_calls(3, GetParam().options(), [](Comm& world, Buffer data) {
     broadcast(world, data, world.rank() == 2 ? 1 : 0, {"linear"});
   });
-  EXPECT_LT(result.wall, 5s);
+  EXPECT_LT(result.wall, 20s);
   EXPECT_EQ(result.cause, 2) << result.describe();
   expect_parts(result.ranks[2].text, {"group world: rank 2 is in broadcast (linear) #0",
                                       "from root 1, but rank 0 is in", "from root 0"});
@@ -104,7 +104,7 @@ TEST_P(Mismatch, OfRootsThatAllSendIsFoundWithoutBuffering) {
   const auto result = different_calls(2, options, [](Comm& world, Buffer data) {
     broadcast(world, data, world.rank(), {"linear"});
   });
-  EXPECT_LT(result.wall, 5s);
+  EXPECT_LT(result.wall, 20s);
   expect_on_every_member(result, {"from root 0", "from root 1"});
 }
 
@@ -116,7 +116,7 @@ TEST_P(Mismatch, OfTheNumberOfCallsSaysWhoHasEnded) {
       all_reduce(world, data, ReduceOp::sum, {"ring"});
     }
   });
-  EXPECT_LT(result.wall, 5s);
+  EXPECT_LT(result.wall, 20s);
   expect_parts(result.describe(), {"deadlock: ", "rank 0, which has ended",
                                    "in all_reduce (ring, sum) #1 of 1000 f32 in group world",
                                    "finished all_reduce (ring, sum) #0 of 1000 f32"});
@@ -139,7 +139,7 @@ TEST(CaseE3, RanksThatDoNotComeAreNamedAndThoseThatWaitAreNot) {
     }
     return {};
   });
-  EXPECT_LT(result.wall, 4s);
+  EXPECT_LT(result.wall, 10s);
   EXPECT_EQ(result.missing, (std::vector<int>{5, 11}));
   const std::string text = result.describe();
   EXPECT_TRUE(text.starts_with("missing: 5, 11 (awaited, and not themselves waiting)\n")) << text;
@@ -149,6 +149,23 @@ TEST(CaseE3, RanksThatDoNotComeAreNamedAndThoseThatWaitAreNot) {
              "finished all_reduce (ring, max) #36 of 1000 f32 in group world", "ranks 5, 11 (pids ",
              ", sleeping): in none; finished all_reduce (ring, max) #36"});
   EXPECT_THROW(result.raise(), PeerLost);
+}
+
+// Nobody waits for rank 5 yet: only rank 6 would, and has not come itself.
+TEST(CaseE3, ARankThatNobodyWaitsForYetIsMissingToo) {
+  JobOptions options = small_job();
+  options.limit = 1s;
+  const auto result = run_job(8, options, [](Rank& rank) -> std::string {
+    std::vector<float> data(1000, 1.0F);
+    all_reduce(rank.world(), buffer_of(std::span(data)), ReduceOp::sum, {"ring"});
+    if (rank.id() == 5 || rank.id() == 6) {
+      std::this_thread::sleep_for(20s);
+    }
+    all_reduce(rank.world(), buffer_of(std::span(data)), ReduceOp::sum, {"ring"});
+    return {};
+  });
+  EXPECT_EQ(result.missing, (std::vector<int>{5, 6})) << result.describe();
+  expect_parts(result.describe(), {"ranks 5-6 stopped while they computed"});
 }
 
 }  // namespace

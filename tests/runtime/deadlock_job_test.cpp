@@ -59,7 +59,7 @@ TEST_P(DeadlockJob, ACycleIsFoundLongBeforeTheLimitAndWhileOthersWork) {
     }
     return {};
   });
-  EXPECT_LT(result.wall, 3s);
+  EXPECT_LT(result.wall, 20s);
   EXPECT_EQ(result.cause, 1);
   ASSERT_TRUE(result.failure);
   EXPECT_EQ(result.failure->ranks, (std::vector<int>{1, 2, 3}));
@@ -76,7 +76,7 @@ TEST_P(DeadlockJob, AWaitForARankThatHasEndedIsFound) {
     }
     return {};
   });
-  EXPECT_LT(result.wall, 5s);
+  EXPECT_LT(result.wall, 20s);
   expect_parts(result.describe(), {"deadlock: rank 1 waits for rank 2, which has ended",
                                    "recv from rank 1", "rank 2 "});
 }
@@ -90,7 +90,7 @@ TEST_P(CaseB4Large, BothInSendIsNamed) {
     rank.world().recv(1 - rank.id(), data.buffer());
     return {};
   });
-  EXPECT_LT(result.wall, 5s);
+  EXPECT_LT(result.wall, 20s);
   expect_parts(result.describe(),
                {"deadlock: rank 0 -> 1 -> 0\n",
                 "rank 0: send to rank 1 in group world, tag 0, " + to_string(Bytes{large}),
