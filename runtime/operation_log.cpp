@@ -29,34 +29,41 @@ void OperationLog::end(std::uint64_t number) {
   }
 }
 
+std::optional<OperationLog::Entry> OperationLog::entry(std::uint64_t number) const {
+  const Slot& from = slots_[number % kept];
+  const auto operation = from.operation.read();
+  if (!operation || operation->number != number) {
+    return std::nullopt;
+  }
+  return Entry{.operation = *operation,
+               .step = from.step.load(std::memory_order_relaxed),
+               .finished = from.finished.load(std::memory_order_acquire)};
+}
+
 std::vector<OperationLog::Entry> OperationLog::last() const {
   const std::uint64_t begun = begun_.load(std::memory_order_acquire);
   std::vector<Entry> entries;
   for (std::uint64_t number = begun - std::min<std::uint64_t>(begun, kept); number < begun;
        ++number) {
-    const Slot& from = slots_[number % kept];
-    const auto operation = from.operation.read();
-    if (operation && operation->number == number) {
-      entries.push_back({.operation = *operation,
-                         .step = from.step.load(std::memory_order_relaxed),
-                         .finished = from.finished.load(std::memory_order_acquire)});
+    if (const auto kept_entry = entry(number)) {
+      entries.push_back(*kept_entry);
     }
   }
   return entries;
 }
 
-std::optional<OperationLog::Entry> OperationLog::current() const {
-  const auto entries = last();
-  const auto found = std::find_if(entries.rbegin(), entries.rend(),
-                                  [](const Entry& entry) { return !entry.finished; });
-  return found == entries.rend() ? std::nullopt : std::optional(*found);
-}
-
-std::optional<OperationLog::Entry> OperationLog::finished() const {
-  const auto entries = last();
-  const auto found = std::find_if(entries.rbegin(), entries.rend(),
-                                  [](const Entry& entry) { return entry.finished; });
-  return found == entries.rend() ? std::nullopt : std::optional(*found);
+// Looked at before each parking: reads no more than it has to.
+std::optional<OperationLog::Entry> OperationLog::latest(bool finished) const {
+  const std::uint64_t begun = begun_.load(std::memory_order_acquire);
+  const std::uint64_t oldest = begun - std::min<std::uint64_t>(begun, kept);
+  for (std::uint64_t number = begun; number > oldest; --number) {
+    if (slots_[(number - 1) % kept].finished.load(std::memory_order_acquire) == finished) {
+      if (const auto found = entry(number - 1); found && found->finished == finished) {
+        return found;
+      }
+    }
+  }
+  return std::nullopt;
 }
 
 std::string text_of(const OperationLog::Entry& entry) {

@@ -38,8 +38,10 @@ class OperationLog {
   // Anybody's, at any time: oldest first; the innermost that has begun and not ended; the last
   // that has ended.
   std::vector<Entry> last() const;
-  std::optional<Entry> current() const;
-  std::optional<Entry> finished() const;
+
+  std::optional<Entry> current() const { return latest(false); }
+
+  std::optional<Entry> finished() const { return latest(true); }
 
  private:
   struct Slot {
@@ -47,6 +49,9 @@ class OperationLog {
     std::atomic<std::int32_t> step{-1};
     std::atomic<bool> finished{false};
   };
+
+  std::optional<Entry> entry(std::uint64_t number) const;
+  std::optional<Entry> latest(bool finished) const;
 
   Slot& slot(std::uint64_t number) { return slots_[number % kept]; }
 
