@@ -52,7 +52,7 @@ inline std::size_t chunk_start(std::size_t n, int p, int index) {
   std::size_t start = 0;
   for (int c = 0; c < index; ++c) {
     start += n / static_cast<std::size_t>(p);
-    start += static_cast<std::size_t>(c) < n % static_cast<std::size_t>(p) ? 1 : 0;
+    start += static_cast<std::size_t>(c) < n % static_cast<std::size_t>(p) ? 1U : 0U;
   }
   return start;
 }
