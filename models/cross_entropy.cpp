@@ -9,14 +9,17 @@ namespace ringside {
 
 namespace {
 
-void require_targets(const Tensor& logits, std::span<const std::uint8_t> targets) {
+void require_targets(const Tensor& logits, std::span<const std::int32_t> targets) {
   if (logits.shape().front() != targets.size()) {
     throw BadUse("cross-entropy: logits of " + std::to_string(logits.shape().front()) +
                  " tokens, but " + std::to_string(targets.size()) + " targets");
   }
-  const std::size_t vocab = logits.shape().back();
-  if (!targets.empty() && *std::max_element(targets.begin(), targets.end()) >= vocab) {
-    throw BadUse("cross-entropy: a target is past the vocabulary of " + std::to_string(vocab));
+  const auto vocab = static_cast<std::int32_t>(logits.shape().back());
+  for (const std::int32_t target : targets) {
+    if (target < 0 || target >= vocab) {
+      throw BadUse("cross-entropy: target " + std::to_string(target) +
+                   " is outside the vocabulary of " + std::to_string(vocab));
+    }
   }
 }
 
@@ -39,7 +42,7 @@ double one_token(std::span<const T> logits, std::span<T> grad, std::size_t targe
 }  // namespace
 
 template <class T>
-LossSum cross_entropy(Device device, const Tensor& logits, std::span<const std::uint8_t> targets) {
+LossSum cross_entropy(Device device, const Tensor& logits, std::span<const std::int32_t> targets) {
   require_targets(logits, targets);
   LossSum sum{.grad = Tensor(device.memory, dtype_of<T>(), logits.shape(), Category::activations,
                              "logits.grad")};
@@ -47,13 +50,13 @@ LossSum cross_entropy(Device device, const Tensor& logits, std::span<const std::
   const std::span<const T> from = logits.as<T>();
   const std::span<T> to = sum.grad.as<T>();
   for (std::size_t t = 0; t < targets.size(); ++t) {
-    sum.loss +=
-        one_token<T>(from.subspan(t * vocab, vocab), to.subspan(t * vocab, vocab), targets[t]);
+    sum.loss += one_token<T>(from.subspan(t * vocab, vocab), to.subspan(t * vocab, vocab),
+                             static_cast<std::size_t>(targets[t]));
   }
   return sum;
 }
 
-template LossSum cross_entropy<float>(Device, const Tensor&, std::span<const std::uint8_t>);
-template LossSum cross_entropy<double>(Device, const Tensor&, std::span<const std::uint8_t>);
+template LossSum cross_entropy<float>(Device, const Tensor&, std::span<const std::int32_t>);
+template LossSum cross_entropy<double>(Device, const Tensor&, std::span<const std::int32_t>);
 
 }  // namespace ringside

@@ -14,8 +14,8 @@ struct LossSum {
 };
 
 // `logits`: [tokens, vocab]. A token's loss and gradient do not depend on the tokens beside it.
-// Throws BadUse unless there is one target for each row, below vocab.
+// Throws BadUse unless there is one target for each row, within vocab.
 template <class T>
-LossSum cross_entropy(Device device, const Tensor& logits, std::span<const std::uint8_t> targets);
+LossSum cross_entropy(Device device, const Tensor& logits, std::span<const std::int32_t> targets);
 
 }  // namespace ringside

@@ -10,6 +10,10 @@ bool continues_character(char byte) {
   return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80U;
 }
 
+std::int32_t token_of(char byte) {
+  return static_cast<unsigned char>(byte);
+}
+
 }  // namespace
 
 std::string_view sample(const DataSource& source, std::uint64_t step, std::uint64_t index) {
@@ -30,14 +34,15 @@ std::string_view sample(const DataSource& source, std::uint64_t step, std::uint6
 
 Batch make_batch(const DataSource& source, std::uint64_t step, std::uint64_t first,
                  std::uint64_t count) {
-  Batch batch{.context = source.context, .samples = count};
+  Batch batch{.context = source.context};
   for (std::uint64_t i = first; i < first + count; ++i) {
     const std::string_view bytes = sample(source, step, i);
+    batch.lengths.push_back(bytes.size());
     for (std::size_t at = 0; at < bytes.size(); ++at) {
       for (std::size_t k = source.context; k > 0; --k) {
-        batch.contexts.push_back(at >= k ? static_cast<std::uint8_t>(bytes[at - k]) : 0);
+        batch.contexts.push_back(at >= k ? token_of(bytes[at - k]) : 0);
       }
-      batch.targets.push_back(static_cast<std::uint8_t>(bytes[at]));
+      batch.targets.push_back(token_of(bytes[at]));
     }
   }
   return batch;

@@ -18,10 +18,10 @@ namespace ringside {
 inline constexpr std::string_view first_sample = "小明把苹果给了小王";
 
 struct Batch {
-  std::size_t context = 0;  // bytes that predict one
-  std::uint64_t samples = 0;
-  std::vector<std::uint8_t> contexts{};  // [tokens, context]
-  std::vector<std::uint8_t> targets{};   // [tokens]
+  std::size_t context = 0;               // tokens that predict one
+  std::vector<std::int32_t> contexts{};  // [tokens, context]
+  std::vector<std::int32_t> targets{};   // [tokens]
+  std::vector<std::size_t> lengths{};    // tokens of each sample, one after the other
 
   std::int64_t tokens() const { return static_cast<std::int64_t>(targets.size()); }
 };

@@ -7,10 +7,12 @@
 // and "<name> weight gradient"; all else is free: bias, activation, look-up, softmax.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "models/parameter.hpp"
+#include "models/sequences.hpp"
 #include "runtime/compute_clock.hpp"
 #include "runtime/tensor.hpp"
 
@@ -22,9 +24,12 @@ struct Device {
   ComputeClock& clock;
 };
 
-// Activations (Category::activations) of one layer and one micro-batch. Only the layer looks
-// inside.
-using Saved = std::vector<Tensor>;
+// What one layer keeps of one micro-batch. The caller sets `sequences` before forward; only the
+// layer looks at the tensors (Category::activations).
+struct Saved {
+  std::shared_ptr<const Sequences> sequences{};
+  std::vector<Tensor> tensors{};
+};
 
 // The calls for one micro-batch come in this order, each once. Tensors that are passed or returned
 // share their storage with what is saved: nobody writes into them. Rows are tokens; none is an
@@ -35,12 +40,12 @@ class Layer {
 
   virtual const std::string& name() const = 0;
 
-  // [tokens, in] -> [tokens, out]; fills `saved`.
+  // [tokens, in] -> [tokens, out]; fills `saved.tensors`.
   virtual Tensor forward(const Tensor& in, Saved& saved) = 0;
   // [tokens, out] -> [tokens, in]; from here `saved` holds what the weight gradient needs. A layer
   // whose input is not differentiable returns an empty tensor.
   virtual Tensor backward_input(const Tensor& grad_out, Saved& saved) = 0;
-  // Adds to the gradients, and empties `saved`.
+  // Adds to the gradients, and empties `saved.tensors`.
   virtual void backward_weight(Saved& saved) = 0;
 
   virtual std::vector<Parameter*> parameters() = 0;

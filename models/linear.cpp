@@ -39,29 +39,29 @@ Tensor Linear<T>::forward(const Tensor& in, Saved& saved) {
   auto y = matrix<T>(out);
   y.noalias() = matrix<T>(in) * matrix<T>(weight_.value);
   y.rowwise() += matrix<T>(bias_.value).row(0);
-  saved = {in};
+  saved.tensors = {in};
   if (activation_ == Activation::tanh) {
     for (T& x : out.as<T>()) {
       x = static_cast<T>(hyperbolic_tangent(static_cast<double>(x)));
     }
-    saved.push_back(out);
+    saved.tensors.push_back(out);
   }
   charge_product(rows, " forward");
   return out;
 }
 
-// Turns `saved` from {in, out} into {in, gradient before the activation}.
+// Turns the saved tensors from {in, out} into {in, gradient before the activation}.
 template <class T>
 Tensor Linear<T>::backward_input(const Tensor& grad_out, Saved& saved) {
   const std::size_t rows = grad_out.shape().front();
   Tensor grad_sum = grad_out;
   if (activation_ == Activation::tanh) {
     grad_sum = make(rows, bias_.value.count(), ".grad_sum");
-    const auto y = matrix<T>(saved.at(1)).array();
+    const auto y = matrix<T>(saved.tensors.at(1)).array();
     matrix<T>(grad_sum).array() = matrix<T>(grad_out).array() * (T(1) - y * y);
   }
-  saved.resize(1);
-  saved.push_back(grad_sum);
+  saved.tensors.resize(1);
+  saved.tensors.push_back(grad_sum);
   Tensor grad_in = make(rows, weight_.value.shape().front(), ".grad_in");
   matrix<T>(grad_in).noalias() = matrix<T>(grad_sum) * matrix<T>(weight_.value).transpose();
   charge_product(rows, " input gradient");
@@ -70,8 +70,8 @@ Tensor Linear<T>::backward_input(const Tensor& grad_out, Saved& saved) {
 
 template <class T>
 void Linear<T>::backward_weight(Saved& saved) {
-  const auto in = matrix<T>(saved.at(0));
-  const auto grad_sum = matrix<T>(saved.at(1));
+  const auto in = matrix<T>(saved.tensors.at(0));
+  const auto grad_sum = matrix<T>(saved.tensors.at(1));
   matrix<T>(weight_.grad).noalias() += in.transpose() * grad_sum;
   // Row by row: Eigen's column sums add in an order that depends on the address of their result,
   // which is another one in a bucket.
@@ -79,8 +79,8 @@ void Linear<T>::backward_weight(Saved& saved) {
   for (Eigen::Index row = 0; row < grad_sum.rows(); ++row) {
     bias_grad += grad_sum.row(row);
   }
-  charge_product(saved.at(0).shape().front(), " weight gradient");
-  saved.clear();
+  charge_product(saved.tensors.at(0).shape().front(), " weight gradient");
+  saved.tensors.clear();
 }
 
 template class Linear<float>;

@@ -4,12 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <vector>
 
-#include "models/data.hpp"
-#include "models/layer.hpp"
+#include "models/model.hpp"
 
 namespace ringside {
 
@@ -22,27 +20,13 @@ struct MlpConfig {
   DType dtype = DType::f32;  // or f64
 };
 
-class Mlp {
- public:
-  virtual ~Mlp() = default;
-
-  // The parameters by layer in forward order: "embedding.weight" [vocab, e]; "hidden.<i>.weight"
-  // [in, hidden], "hidden.<i>.bias" [hidden]; "head.weight" [in, vocab], "head.bias" [vocab].
-  virtual std::vector<std::vector<Parameter*>> layers() = 0;
-
-  // Forward and backward of one micro-batch: adds the gradient of the sum of its token losses to
-  // the gradients, and returns that sum, in nats. layer_done(i) is called when layer i's gradients
-  // are complete, from the last layer to the first. No token is an ordinary case. Activations are
-  // freed on return. Throws BadUse when the batch has another context than the model.
-  virtual double forward_backward(const Batch& batch,
-                                  const std::function<void(std::size_t)>& layer_done) = 0;
-};
-
 // Elements of every tensor, by layer in forward order, without making any.
-std::vector<std::vector<std::size_t>> mlp_tensor_counts(const MlpConfig& config);
+std::vector<std::vector<std::size_t>> tensor_counts(const MlpConfig& config);
 
-// Values depend on (seed, parameter name) only; f32 and f64 models start equal. Throws BadUse for a
-// width of 0, a vocabulary below 256, or another type than f32 and f64.
-std::unique_ptr<Mlp> make_mlp(Device device, const MlpConfig& config, std::uint64_t seed);
+// Parameters by layer: "embedding.weight" [vocab, e]; "hidden.<i>.weight" [in, hidden],
+// "hidden.<i>.bias" [hidden]; "head.weight" [in, vocab], "head.bias" [vocab]. Values depend on
+// (seed, parameter name) only; f32 and f64 models start equal. Throws BadUse for a width of 0, a
+// vocabulary below 256, or another type than f32 and f64.
+std::unique_ptr<Model> make_mlp(Device device, const MlpConfig& config, std::uint64_t seed);
 
 }  // namespace ringside

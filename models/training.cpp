@@ -56,10 +56,10 @@ void train(const TrainingPlan& plan, const std::vector<Parameter*>& parameters,
 
 std::vector<StepRecord> train_in_one_process(
     const TrainingPlan& plan,
-    const std::function<std::function<StepSum(int step)>(Mlp& model)>& gradient_of) {
+    const std::function<std::function<StepSum(int step)>(Model& model)>& gradient_of) {
   DeviceMemory memory(memory_estimate(plan, plan.batch));
   ComputeClock clock;
-  const auto model = make_mlp({memory, clock}, plan.model, plan.data.seed);
+  const auto model = make_model({memory, clock}, plan.model, plan.data.seed);
   const auto parameters = flatten(model->layers());
   const auto optimizer = make_optimizer(plan.optimizer, memory, parameters);
   std::vector<StepRecord> records;
@@ -69,30 +69,29 @@ std::vector<StepRecord> train_in_one_process(
 }
 
 std::vector<StepRecord> train_alone(const TrainingPlan& plan) {
-  return train_in_one_process(plan, [&](Mlp& model) {
+  return train_in_one_process(plan, [&](Model& model) {
     return [&](int step) {
       for (const Parameter* p : flatten(model.layers())) {
         with_elements(p->grad, [](auto g) { std::fill(g.begin(), g.end(), 0); });
       }
       const Batch batch = make_batch(plan.data, static_cast<std::uint64_t>(step), 0, plan.batch);
-      const double loss = model.forward_backward(batch, [](std::size_t) {});
+      const double loss = model.forward_backward(batch);
       return StepSum{loss, batch.tokens()};
     };
   });
 }
 
 std::size_t memory_estimate(const TrainingPlan& plan, std::uint64_t samples_at_once) {
-  const auto& m = plan.model;
   std::size_t parameters = 0;
-  for (const auto& layer : mlp_tensor_counts(m)) {
+  for (const auto& layer : tensor_counts(plan.model)) {
     parameters = std::accumulate(layer.begin(), layer.end(), parameters);
   }
-  const std::size_t in = m.context * m.embedding;
-  const std::size_t widths = 2 * in + 3 * m.layers * m.hidden + 3 * m.vocab + 2 * m.hidden;
-  const std::size_t tokens = samples_at_once * (plan.data.sequence + first_sample.size());
+  const std::size_t sequence = plan.data.sequence + first_sample.size();
+  const std::size_t widths = activations_of_a_token(plan.model, sequence);
+  const std::size_t tokens = samples_at_once * sequence;
   constexpr std::size_t copies = 6;  // value, two gradients, two of the optimizer, one to spare
   constexpr std::size_t slack = 16UL << 20;
-  return slack + 2 * size_of(m.dtype) * (copies * parameters + tokens * widths);
+  return slack + 2 * size_of(dtype_of(plan.model)) * (copies * parameters + tokens * widths);
 }
 
 }  // namespace ringside

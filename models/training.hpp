@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "models/data.hpp"
-#include "models/mlp.hpp"
+#include "models/model_config.hpp"
 #include "models/optimizer.hpp"
 
 namespace ringside {
 
 struct TrainingPlan {
-  MlpConfig model;
+  ModelConfig model;
   OptimizerConfig optimizer;
   DataSource data;
   int steps = 3;
@@ -50,7 +50,7 @@ void train(const TrainingPlan& plan, const std::vector<Parameter*>& parameters,
 // says where the gradient of that model comes from.
 std::vector<StepRecord> train_in_one_process(
     const TrainingPlan& plan,
-    const std::function<std::function<StepSum(int step)>(Mlp& model)>& gradient_of);
+    const std::function<std::function<StepSum(int step)>(Model& model)>& gradient_of);
 
 // One process, the whole batch at once.
 std::vector<StepRecord> train_alone(const TrainingPlan& plan);

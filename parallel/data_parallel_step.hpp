@@ -19,7 +19,7 @@ using Microbatches = std::function<Batch(int step, int index)>;
 
 class DataParallelStep {
  public:
-  DataParallelStep(Comm& group, DataParallel& dp, Mlp& model, Microbatches batches,
+  DataParallelStep(Comm& group, DataParallel& dp, Model& model, Microbatches batches,
                    int microbatches)
       : group_(group),
         dp_(dp),
@@ -29,7 +29,7 @@ class DataParallelStep {
 
   // Rank r takes chunk r of the step's samples, and cuts it again into micro-batches. The plan
   // outlives the step.
-  DataParallelStep(Comm& group, DataParallel& dp, Mlp& model, const TrainingPlan& plan,
+  DataParallelStep(Comm& group, DataParallel& dp, Model& model, const TrainingPlan& plan,
                    int microbatches);
 
   // Leaves the gradient of the global token sum in the parameters. Loss and tokens are global too.
@@ -40,7 +40,7 @@ class DataParallelStep {
  private:
   Comm& group_;
   DataParallel& dp_;
-  Mlp& model_;
+  Model& model_;
   Microbatches batches_;
   int microbatches_;
   StepTimes times_;

@@ -47,7 +47,7 @@ std::vector<T> add_up(const std::vector<std::vector<T>>& by_shard, const Bracket
 template <class T>
 class ShardsInTurn {
  public:
-  ShardsInTurn(const TrainingPlan& plan, const ShardsPlan& shards, Mlp& model)
+  ShardsInTurn(const TrainingPlan& plan, const ShardsPlan& shards, Model& model)
       : plan_(plan), shards_(shards), model_(model), layers_(model.layers()) {
     buckets_ = cut_buckets(counts_of(layers_), shards.bucket, sizeof(T), shards.shards);
     for (const Bucket& bucket : buckets_) {
@@ -83,13 +83,13 @@ class ShardsInTurn {
       const Batch batch = make_batch(plan_.data, static_cast<std::uint64_t>(step),
                                      mine.first + part.first, part.count);
       sum.tokens += batch.tokens();
-      sum.loss += model_.forward_backward(batch, [](std::size_t) {});
+      sum.loss += model_.forward_backward(batch);
     }
   }
 
   const TrainingPlan& plan_;
   const ShardsPlan& shards_;
-  Mlp& model_;
+  Model& model_;
   std::vector<std::vector<Parameter*>> layers_;
   std::vector<Bucket> buckets_;
   std::vector<Bracketing> orders_;  // by bucket
@@ -98,8 +98,8 @@ class ShardsInTurn {
 }  // namespace
 
 std::vector<StepRecord> train_shards_in_turn(const TrainingPlan& plan, const ShardsPlan& shards) {
-  return train_in_one_process(plan, [&](Mlp& model) -> std::function<StepSum(int)> {
-    if (plan.model.dtype == DType::f64) {
+  return train_in_one_process(plan, [&](Model& model) -> std::function<StepSum(int)> {
+    if (dtype_of(plan.model) == DType::f64) {
       return ShardsInTurn<double>(plan, shards, model);
     }
     return ShardsInTurn<float>(plan, shards, model);

@@ -18,10 +18,10 @@ struct Exposure {
 
 // 2(p-1) steps of latency + chunk / bandwidth, for every bucket.
 Time ring_time(const Settings& s) {
-  const MlpConfig model = plan_of(s, "").model;
+  const std::size_t element = size_of(parse_dtype(s.model.dtype));
   Time total{0};
   for (const auto& b : buckets_of(s)) {
-    const auto chunk = static_cast<std::int64_t>(b.padded * size_of(model.dtype)) / s.ranks;
+    const auto chunk = static_cast<std::int64_t>(b.padded * element) / s.ranks;
     total +=
         2 * (s.ranks - 1) * (s.links.nvlink.latency + time_for(chunk, s.links.nvlink.bandwidth));
   }

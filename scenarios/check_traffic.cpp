@@ -79,13 +79,13 @@ bool is_gradient(std::string_view label) {
 }
 
 Figures gradient_formula(const Settings& s, int rank) {
-  const MlpConfig model = plan_of(s, "").model;
+  const std::size_t element = size_of(parse_dtype(s.model.dtype));
   Figures figures;
   for (const auto& b : buckets_of(s)) {
-    figures += all_reduce_elements(s, b.padded, b.padded * size_of(model.dtype), rank);
+    figures += all_reduce_elements(s, b.padded, b.padded * element, rank);
   }
   const int reductions = s.dp.sync_every_microbatch ? s.parallel.microbatches : 1;
-  return figures * (reductions * s.train.steps * static_cast<std::int64_t>(size_of(model.dtype)));
+  return figures * (reductions * s.train.steps * static_cast<std::int64_t>(element));
 }
 
 Figures weight_formula(const Settings& s, int rank) {

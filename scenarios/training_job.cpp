@@ -36,7 +36,7 @@ std::uint64_t own_seed(const TrainingPlan& plan, int rank) {
 }
 
 // How many tensors each layer has.
-std::vector<std::size_t> tensors_of(Mlp& model) {
+std::vector<std::size_t> tensors_of(Model& model) {
   std::vector<std::size_t> counts;
   for (const auto& layer : model.layers()) {
     counts.push_back(layer.size());
@@ -46,7 +46,8 @@ std::vector<std::size_t> tensors_of(Mlp& model) {
 
 std::vector<StepOutcome> train_rank(Rank& rank, const TrainingRequest& request,
                                     const TrainingPlan& plan, const Reference& reference) {
-  const auto model = make_mlp({rank.memory(), rank.clock()}, plan.model, own_seed(plan, rank.id()));
+  const auto model =
+      make_model({rank.memory(), rank.clock()}, plan.model, own_seed(plan, rank.id()));
   const auto parameters = flatten(model->layers());
   std::vector<int> members(static_cast<std::size_t>(rank.size()));
   for (int r = 0; r < rank.size(); ++r) {
@@ -65,8 +66,8 @@ std::vector<StepOutcome> train_rank(Rank& rank, const TrainingRequest& request,
          .gradient_norm = record.gradient_norm,
          .reference_loss = truth.loss,
          .reference_norm = truth.gradient_norm,
-         .gradients = deviation(truth.gradients, record.gradients, plan.model.dtype),
-         .parameters = deviation(truth.parameters, record.parameters, plan.model.dtype),
+         .gradients = deviation(truth.gradients, record.gradients, dtype_of(plan.model)),
+         .parameters = deviation(truth.parameters, record.parameters, dtype_of(plan.model)),
          .first =
              first_difference(truth.gradients, record.gradients, dp.buckets(), tensors_of(*model)),
          .gradient_hash = hash(record.gradients),
@@ -97,12 +98,12 @@ std::vector<StepOutcome> outcomes_of(const std::string& bytes) {
 
 TrainingPlan plan_of(const Settings& s, std::string_view text, double loss_divisor) {
   const auto size = [](int value) { return static_cast<std::size_t>(value); };
-  return {.model = {.context = size(s.model.context),
-                    .embedding = size(s.model.embedding),
-                    .hidden = size(s.model.hidden),
-                    .layers = size(s.model.layers),
-                    .vocab = size(s.model.vocab),
-                    .dtype = parse_dtype(s.model.dtype)},
+  return {.model = MlpConfig{.context = size(s.model.context),
+                             .embedding = size(s.model.embedding),
+                             .hidden = size(s.model.hidden),
+                             .layers = size(s.model.layers),
+                             .vocab = size(s.model.vocab),
+                             .dtype = parse_dtype(s.model.dtype)},
           .optimizer = {.kind = s.train.optimizer,
                         .lr = s.train.lr,
                         .momentum = s.train.momentum,
@@ -120,8 +121,8 @@ TrainingPlan plan_of(const Settings& s, std::string_view text, double loss_divis
 }
 
 std::vector<Bucket> buckets_of(const Settings& s) {
-  const MlpConfig model = plan_of(s, "").model;
-  return cut_buckets(mlp_tensor_counts(model), s.dp.bucket, size_of(model.dtype), s.ranks);
+  const ModelConfig model = plan_of(s, "").model;
+  return cut_buckets(tensor_counts(model), s.dp.bucket, size_of(dtype_of(model)), s.ranks);
 }
 
 ShardsPlan shards_of(const Settings& s) {

@@ -78,22 +78,24 @@ TEST(Sample, OfBytesThatAreNoUtf8StaysInside) {
 TEST(MakeBatch, PredictsEachByteFromThoseBeforeItInTheSample) {
   const Batch batch = make_batch({.text = "abc", .context = 2}, 1, 5, 2);
   EXPECT_EQ(batch.context, 2U);
-  EXPECT_EQ(batch.samples, 2U);
+  EXPECT_EQ(batch.lengths, (std::vector<std::size_t>{3, 3}));
   EXPECT_EQ(batch.tokens(), 6);
-  EXPECT_EQ(batch.targets, (std::vector<std::uint8_t>{'a', 'b', 'c', 'a', 'b', 'c'}));
-  EXPECT_EQ(batch.contexts, (std::vector<std::uint8_t>{0, 0, 0, 'a', 'a', 'b',  //
+  EXPECT_EQ(batch.targets, (std::vector<std::int32_t>{'a', 'b', 'c', 'a', 'b', 'c'}));
+  EXPECT_EQ(batch.contexts, (std::vector<std::int32_t>{0, 0, 0, 'a', 'a', 'b',  //
                                                        0, 0, 0, 'a', 'a', 'b'}));
 }
 
 TEST(MakeBatch, CountsTheTokensOfSamplesOfUnequalLength) {
-  EXPECT_EQ(make_batch({.text = builtin_text()}, 0, 0, 2).tokens(), 27 + 32);
+  const Batch batch = make_batch({.text = builtin_text()}, 0, 0, 2);
+  EXPECT_EQ(batch.tokens(), 27 + 32);
+  EXPECT_EQ(batch.lengths, (std::vector<std::size_t>{27, 32}));
   EXPECT_EQ(make_batch({.text = builtin_text()}, 1, 0, 2).tokens(), 32 + 32);
 }
 
 TEST(MakeBatch, OfNoSamplesIsEmpty) {
   const Batch batch = make_batch({.text = builtin_text()}, 0, 0, 0);
   EXPECT_EQ(batch.tokens(), 0);
-  EXPECT_EQ(batch.samples, 0U);
+  EXPECT_TRUE(batch.lengths.empty());
   EXPECT_TRUE(batch.contexts.empty());
 }
 
@@ -108,6 +110,8 @@ RC_GTEST_PROP(MakeBatch, IsTheSameInParts, ()) {
   const Batch rest = make_batch(source, step, cut, count - cut);
   parts.targets.insert(parts.targets.end(), rest.targets.begin(), rest.targets.end());
   parts.contexts.insert(parts.contexts.end(), rest.contexts.begin(), rest.contexts.end());
+  parts.lengths.insert(parts.lengths.end(), rest.lengths.begin(), rest.lengths.end());
+  RC_ASSERT(parts.lengths == whole.lengths);
   RC_ASSERT(parts.targets == whole.targets);
   RC_ASSERT(parts.contexts == whole.contexts);
 }

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "models/byte_embedding.hpp"
 #include "models/cross_entropy.hpp"
 #include "models/linear.hpp"
+#include "models/token_embedding.hpp"
 #include "runtime/errors.hpp"
 #include "tests/models/single_device.hpp"
 
@@ -106,10 +106,10 @@ TEST_P(LinearLayer, ChargesTwoOperationsAProductAndFreesWhatItSaved) {
   {
     Saved saved;
     layer.forward(x, saved);
-    EXPECT_EQ(saved.size(), GetParam() == Activation::tanh ? 2 : 1);
+    EXPECT_EQ(saved.tensors.size(), GetParam() == Activation::tanh ? 2 : 1);
     layer.backward_input(grad_out, saved);
     layer.backward_weight(saved);
-    EXPECT_TRUE(saved.empty());
+    EXPECT_TRUE(saved.tensors.empty());
     EXPECT_EQ(d.held(Category::activations), before);
   }
   const std::int64_t product = 2 * tokens * in * out;
@@ -162,30 +162,30 @@ TEST(LinearInABucket, HasTheSameGradientBitsF64) {
   expect_same_bits_at_any_address<double>();
 }
 
-TEST(ByteEmbeddingLayer, LooksUpSideBySide) {
+TEST(TokenEmbeddingLayer, LooksUpSideBySide) {
   SingleDevice d;
-  ByteEmbedding<float> layer(d.device, "embedding", 256, 3, 1);
-  Tensor contexts(d.memory, DType::u8, {2, 2}, Category::activations, "contexts");
-  const std::vector<std::uint8_t> bytes{0, 255, 7, 7};
-  std::copy(bytes.begin(), bytes.end(), contexts.as<std::uint8_t>().begin());
+  TokenEmbedding<float> layer(d.device, "embedding", 256, 3, 1.0, 1);
+  Tensor contexts(d.memory, DType::i32, {2, 2}, Category::activations, "contexts");
+  const std::vector<std::int32_t> bytes{0, 255, 7, 7};
+  std::copy(bytes.begin(), bytes.end(), contexts.as<std::int32_t>().begin());
   Saved saved;
   const Tensor y = layer.forward(contexts, saved);
   ASSERT_EQ(y.shape(), (std::vector<std::size_t>{2, 6}));
   const auto table = layer.parameters()[0]->value.as<float>();
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     for (std::size_t e = 0; e < 3; ++e) {
-      EXPECT_EQ(y.as<float>()[i * 3 + e], table[bytes[i] * 3U + e]);
+      EXPECT_EQ(y.as<float>()[i * 3 + e], table[static_cast<std::size_t>(bytes[i]) * 3 + e]);
     }
   }
   EXPECT_TRUE(d.charges.empty());
 }
 
-TEST(ByteEmbeddingLayer, AddsEachOccurrenceToItsRow) {
+TEST(TokenEmbeddingLayer, AddsEachOccurrenceToItsRow) {
   SingleDevice d;
-  ByteEmbedding<double> layer(d.device, "embedding", 256, 1, 1);
-  Tensor contexts(d.memory, DType::u8, {2, 2}, Category::activations, "contexts");
-  const std::vector<std::uint8_t> bytes{9, 7, 7, 0};
-  std::copy(bytes.begin(), bytes.end(), contexts.as<std::uint8_t>().begin());
+  TokenEmbedding<double> layer(d.device, "embedding", 256, 1, 1.0, 1);
+  Tensor contexts(d.memory, DType::i32, {2, 2}, Category::activations, "contexts");
+  const std::vector<std::int32_t> bytes{9, 7, 7, 0};
+  std::copy(bytes.begin(), bytes.end(), contexts.as<std::int32_t>().begin());
   Tensor grad_out(d.memory, DType::f64, {2, 2}, Category::activations, "grad");
   for (std::size_t i = 0; i < 4; ++i) {
     grad_out.as<double>()[i] = std::pow(10.0, static_cast<double>(i));
@@ -194,7 +194,7 @@ TEST(ByteEmbeddingLayer, AddsEachOccurrenceToItsRow) {
   layer.forward(contexts, saved);
   EXPECT_FALSE(layer.backward_input(grad_out, saved));
   layer.backward_weight(saved);
-  EXPECT_TRUE(saved.empty());
+  EXPECT_TRUE(saved.tensors.empty());
   const auto grad = layer.parameters()[0]->grad.as<double>();
   EXPECT_EQ(grad[9], 1);
   EXPECT_EQ(grad[7], 110);
@@ -202,16 +202,22 @@ TEST(ByteEmbeddingLayer, AddsEachOccurrenceToItsRow) {
   EXPECT_EQ(std::accumulate(grad.begin(), grad.end(), 0.0), 1111);
 }
 
-TEST(ByteEmbeddingLayer, RefusesAVocabularyWithoutARowForEveryByte) {
+TEST(TokenEmbeddingLayer, RefusesTokensOutsideTheVocabulary) {
   SingleDevice d;
-  EXPECT_THROW(ByteEmbedding<float>(d.device, "embedding", 255, 3, 1), BadUse);
+  TokenEmbedding<float> layer(d.device, "embedding", 5, 3, 1.0, 1);
+  for (const std::int32_t token : {-1, 5}) {
+    const Tensor contexts(d.memory, DType::i32, {1, 1}, Category::activations, "contexts");
+    contexts.as<std::int32_t>()[0] = token;
+    Saved saved;
+    EXPECT_THROW(layer.forward(contexts, saved), BadUse);
+  }
 }
 
 TEST(CrossEntropy, OfEqualLogitsIsTheLogarithmOfTheVocabularyForEachToken) {
   SingleDevice d;
   const Tensor logits(d.memory, DType::f64, {3, 256}, Category::activations, "logits");
   const auto [loss, grad] =
-      cross_entropy<double>(d.device, logits, std::vector<std::uint8_t>{0, 9, 255});
+      cross_entropy<double>(d.device, logits, std::vector<std::int32_t>{0, 9, 255});
   EXPECT_NEAR(loss, 3 * std::log(256.0), 1e-14);
   EXPECT_NEAR(grad.as<double>()[9], 1.0 / 256, 1e-17);
   EXPECT_NEAR(grad.as<double>()[256 + 9], 1.0 / 256 - 1, 1e-15);
@@ -220,7 +226,7 @@ TEST(CrossEntropy, OfEqualLogitsIsTheLogarithmOfTheVocabularyForEachToken) {
 TEST(CrossEntropy, GradientIsTheDerivativeOfTheSum) {
   SingleDevice d;
   Tensor logits = d.tensor<double>({3, 5}, 4);
-  const std::vector<std::uint8_t> targets{0, 4, 2};
+  const std::vector<std::int32_t> targets{0, 4, 2};
   const auto grad = copy_of<double>(cross_entropy<double>(d.device, logits, targets).grad);
   for (std::size_t i = 0; i < logits.count(); ++i) {
     const double slope = derivative(logits.as<double>()[i], [&] {
@@ -235,7 +241,7 @@ TEST(CrossEntropy, StandsLogitsFarApart) {
   Tensor logits(d.memory, DType::f32, {1, 3}, Category::activations, "logits");
   logits.as<float>()[0] = 3e4F;
   logits.as<float>()[1] = -3e4F;
-  const auto [loss, grad] = cross_entropy<float>(d.device, logits, std::vector<std::uint8_t>{1});
+  const auto [loss, grad] = cross_entropy<float>(d.device, logits, std::vector<std::int32_t>{1});
   EXPECT_EQ(loss, 6e4);
   EXPECT_EQ(copy_of<float>(grad), (std::vector<float>{1, -1, 0}));
 }
@@ -246,7 +252,7 @@ TEST(CrossEntropy, ShowsWhatIsNotANumber) {
     Tensor logits(d.memory, DType::f32, {1, 3}, Category::activations, "logits");
     logits.as<float>()[at] = std::nanf("");
     EXPECT_TRUE(
-        std::isnan(cross_entropy<float>(d.device, logits, std::vector<std::uint8_t>{1}).loss));
+        std::isnan(cross_entropy<float>(d.device, logits, std::vector<std::int32_t>{1}).loss));
   }
 }
 
@@ -254,7 +260,7 @@ TEST(CrossEntropy, ShowsWhatIsNotANumber) {
 TEST(CrossEntropy, OfARowAloneHasTheBitsOfTheRowInABatch) {
   SingleDevice d;
   const Tensor logits = d.tensor<float>({7, 256}, 4);
-  const std::vector<std::uint8_t> targets{3, 1, 4, 1, 5, 9, 2};
+  const std::vector<std::int32_t> targets{3, 1, 4, 1, 5, 9, 2};
   const auto all = copy_of<float>(cross_entropy<float>(d.device, logits, targets).grad);
   for (std::size_t row = 0; row < 7; ++row) {
     const Tensor alone = logits.view(row * 256, {1, 256}, "row");
@@ -267,8 +273,9 @@ TEST(CrossEntropy, OfARowAloneHasTheBitsOfTheRowInABatch) {
 TEST(CrossEntropy, RefusesTargetsThatDoNotFit) {
   SingleDevice d;
   const Tensor logits = d.tensor<float>({2, 5}, 4);
-  EXPECT_THROW(cross_entropy<float>(d.device, logits, std::vector<std::uint8_t>{1}), BadUse);
-  EXPECT_THROW(cross_entropy<float>(d.device, logits, std::vector<std::uint8_t>{1, 5}), BadUse);
+  EXPECT_THROW(cross_entropy<float>(d.device, logits, std::vector<std::int32_t>{1}), BadUse);
+  EXPECT_THROW(cross_entropy<float>(d.device, logits, std::vector<std::int32_t>{1, 5}), BadUse);
+  EXPECT_THROW(cross_entropy<float>(d.device, logits, std::vector<std::int32_t>{1, -1}), BadUse);
 }
 
 }  // namespace

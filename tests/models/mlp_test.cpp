@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 
 #include "models/text.hpp"
@@ -17,13 +18,11 @@ constexpr MlpConfig small{
     .context = 3, .embedding = 4, .hidden = 6, .layers = 2, .dtype = DType::f64};
 const DataSource source{.text = builtin_text(), .sequence = 12, .context = 3};
 
-struct Model {
-  explicit Model(const MlpConfig& config = small, std::uint64_t seed = 1)
+struct Mlp {
+  explicit Mlp(const MlpConfig& config = small, std::uint64_t seed = 1)
       : mlp(make_mlp(d.device, config, seed)), parameters(flatten(mlp->layers())) {}
 
-  double run(const Batch& batch) {
-    return mlp->forward_backward(batch, [](std::size_t) {});
-  }
+  double run(const Batch& batch) { return mlp->forward_backward(batch); }
 
   void zero() {
     for (const Parameter* p : parameters) {
@@ -49,13 +48,24 @@ struct Model {
   }
 
   SingleDevice d;
-  std::unique_ptr<Mlp> mlp;
+  std::unique_ptr<Model> mlp;
   std::vector<Parameter*> parameters;
+};
+
+// Calls `done` after each layer's backward.
+class WhenDone : public LayerHooks {
+ public:
+  explicit WhenDone(std::function<void(std::size_t)> done) : done_(std::move(done)) {}
+
+  void after_backward(std::size_t layer) override { done_(layer); }
+
+ private:
+  std::function<void(std::size_t)> done_;
 };
 
 std::map<std::string, std::vector<double>> values_by_name(const MlpConfig& config,
                                                           std::uint64_t seed) {
-  Model model(config, seed);
+  Mlp model(config, seed);
   std::map<std::string, std::vector<double>> values;
   for (const Parameter* p : model.parameters) {
     if (config.dtype == DType::f32) {
@@ -69,7 +79,7 @@ std::map<std::string, std::vector<double>> values_by_name(const MlpConfig& confi
 }
 
 TEST(Mlp, NamesAndShapesItsParametersByLayer) {
-  Model model;
+  Mlp model;
   std::vector<std::vector<std::string>> names;
   std::vector<std::vector<std::size_t>> counts;
   for (const auto& layer : model.mlp->layers()) {
@@ -87,7 +97,7 @@ TEST(Mlp, NamesAndShapesItsParametersByLayer) {
                                                           {"head.weight", "head.bias"}}));
   EXPECT_EQ(counts, (std::vector<std::vector<std::size_t>>{
                         {256 * 4}, {12 * 6, 6}, {6 * 6, 6}, {6 * 256, 256}}));
-  EXPECT_EQ(counts, mlp_tensor_counts(small));
+  EXPECT_EQ(counts, tensor_counts(small));
 }
 
 TEST(Mlp, StartsFromSeedAndNameOnly) {
@@ -121,7 +131,7 @@ TEST(Mlp, StartsWithinItsBoundsAndOnTheSameBitsEverywhere) {
 }
 
 TEST(Mlp, GradientIsTheDerivativeOfTheTokenSum) {
-  Model model;
+  Mlp model;
   const Batch batch = make_batch(source, 1, 0, 2);
   const auto grad = model.gradients_of(batch);
   std::size_t first = 0;  // of this parameter in grad
@@ -137,7 +147,7 @@ TEST(Mlp, GradientIsTheDerivativeOfTheTokenSum) {
 }
 
 TEST(Mlp, GradientOfABatchIsTheSumOverItsSamples) {
-  Model model;
+  Mlp model;
   const auto whole = model.gradients_of(make_batch(source, 0, 0, 9));
   model.zero();
   double loss = 0;
@@ -154,7 +164,7 @@ TEST(Mlp, GradientOfABatchIsTheSumOverItsSamples) {
 }
 
 TEST(Mlp, MicroBatchesAddUpToTheBatch) {
-  Model model;
+  Mlp model;
   const auto whole = model.gradients_of(make_batch(source, 2, 0, 8));
   for (const std::uint64_t parts : {2U, 4U, 8U}) {
     model.zero();
@@ -169,9 +179,9 @@ TEST(Mlp, NoTokensLeaveGradientsAsTheyAre) {
   for (const DType dtype : {DType::f32, DType::f64}) {
     MlpConfig config = small;
     config.dtype = dtype;
-    Model model(config);
+    Mlp model(config);
     std::size_t done = 0;
-    const auto count = [&](std::size_t) { ++done; };
+    WhenDone count([&](std::size_t) { ++done; });
     EXPECT_EQ(model.mlp->forward_backward(make_batch(source, 0, 0, 0), count), 0);
     EXPECT_EQ(model.mlp->forward_backward(Batch{}, count), 0);
     EXPECT_EQ(done, 2 * model.mlp->layers().size());
@@ -184,12 +194,12 @@ TEST(Mlp, NoTokensLeaveGradientsAsTheyAre) {
 }
 
 TEST(Mlp, LayersAreDoneFromLastToFirstWithCompleteGradients) {
-  Model model;
+  Mlp model;
   const Batch batch = make_batch(source, 1, 0, 2);
   const auto layers = model.mlp->layers();
   std::vector<std::size_t> order;
   std::vector<std::vector<double>> when_done(layers.size());
-  model.mlp->forward_backward(batch, [&](std::size_t i) {
+  WhenDone hooks([&](std::size_t i) {
     order.push_back(i);
     when_done[i] = copy_of<double>(layers[i].front()->grad);
     const bool next_is_untouched =
@@ -197,10 +207,33 @@ TEST(Mlp, LayersAreDoneFromLastToFirstWithCompleteGradients) {
                       std::vector<double>(layers[i - 1].front()->grad.count(), 0);
     EXPECT_TRUE(next_is_untouched);
   });
+  model.mlp->forward_backward(batch, hooks);
   EXPECT_EQ(order, (std::vector<std::size_t>{3, 2, 1, 0}));
   for (std::size_t i = 0; i < layers.size(); ++i) {
     EXPECT_EQ(when_done[i], copy_of<double>(layers[i].front()->grad));
   }
+}
+
+TEST(Mlp, CallsTheHooksAroundEachLayer) {
+  struct Journal : LayerHooks {
+    std::string calls;
+
+    void note(const char* what, std::size_t layer) { calls += what + std::to_string(layer) + " "; }
+
+    void before_forward(std::size_t layer) override { note("(f", layer); }
+
+    void after_forward(std::size_t layer) override { note("f)", layer); }
+
+    void before_backward(std::size_t layer) override { note("(b", layer); }
+
+    void after_backward(std::size_t layer) override { note("b)", layer); }
+  } journal;
+
+  Mlp model;
+  model.mlp->forward_backward(make_batch(source, 1, 0, 1), journal);
+  EXPECT_EQ(journal.calls,
+            "(f0 f)0 (f1 f)1 (f2 f)2 (f3 f)3 "
+            "(b3 b)3 (b2 b)2 (b1 b)1 (b0 b)0 ");
 }
 
 TEST(Mlp, HasTheSameBitsOnEveryRunAndAtEveryAddress) {
@@ -208,8 +241,8 @@ TEST(Mlp, HasTheSameBitsOnEveryRunAndAtEveryAddress) {
   config.dtype = DType::f32;
   config.hidden = 5;  // so that nothing in the bucket is aligned
   const Batch batch = make_batch(source, 0, 0, 5);
-  const auto truth = Model(config).gradients_of<float>(batch);
-  Model model(config);
+  const auto truth = Mlp(config).gradients_of<float>(batch);
+  Mlp model(config);
   EXPECT_EQ(model.gradients_of<float>(batch), truth);
   const Tensor bucket(model.d.memory, DType::f32, {1 + truth.size()}, Category::gradients, "b");
   std::size_t first = 1;
@@ -221,7 +254,7 @@ TEST(Mlp, HasTheSameBitsOnEveryRunAndAtEveryAddress) {
 }
 
 TEST(Mlp, FreesItsActivations) {
-  Model model;
+  Mlp model;
   const Ledger before = model.d.memory.ledger();
   EXPECT_EQ(model.d.held(Category::activations), 0);
   const auto parameter_bytes = static_cast<std::int64_t>(model.gradients().size() * 8);
@@ -234,15 +267,14 @@ TEST(Mlp, FreesItsActivations) {
 }
 
 TEST(Mlp, FreesItsActivationsWhenALayerThrows) {
-  Model model;
-  EXPECT_THROW(model.mlp->forward_backward(make_batch(source, 0, 0, 4),
-                                           [](std::size_t) { throw BadUse("stop"); }),
-               BadUse);
+  Mlp model;
+  WhenDone stop([](std::size_t) { throw BadUse("stop"); });
+  EXPECT_THROW(model.mlp->forward_backward(make_batch(source, 0, 0, 4), stop), BadUse);
   EXPECT_EQ(model.d.held(Category::activations), 0);
 }
 
 TEST(Mlp, ChargesThreeProductsOfTwoOperationsALayer) {
-  Model model;
+  Mlp model;
   const Batch batch = make_batch(source, 1, 0, 2);
   model.run(batch);
   const auto product = [&](std::int64_t in, std::int64_t out) {
@@ -260,7 +292,7 @@ TEST(Mlp, ChargesThreeProductsOfTwoOperationsALayer) {
 TEST(Mlp, WithoutHiddenLayersStillLearns) {
   MlpConfig config = small;
   config.layers = 0;
-  Model model(config);
+  Mlp model(config);
   EXPECT_EQ(model.mlp->layers().size(), 2U);
   EXPECT_GT(model.run(make_batch(source, 0, 0, 1)), 0);
 }
@@ -277,10 +309,13 @@ TEST(Mlp, RefusesWhatCannotBe) {
   refuse([](MlpConfig& c) { c.hidden = 0; });
   refuse([](MlpConfig& c) { c.vocab = 255; });
   refuse([](MlpConfig& c) { c.dtype = DType::i32; });
-  Model model;
+  Mlp model;
   DataSource wide = source;
   wide.context = 4;
   EXPECT_THROW(model.run(make_batch(wide, 0, 0, 1)), BadUse);
+  Batch uneven = make_batch(source, 0, 0, 1);
+  uneven.lengths.back() -= 1;
+  EXPECT_THROW(model.run(uneven), BadUse);
 }
 
 }  // namespace

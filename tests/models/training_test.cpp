@@ -13,7 +13,7 @@ namespace ringside {
 namespace {
 
 TrainingPlan small_plan() {
-  return {.model = {.context = 3, .embedding = 4, .hidden = 6, .dtype = DType::f64},
+  return {.model = MlpConfig{.context = 3, .embedding = 4, .hidden = 6, .dtype = DType::f64},
           .optimizer = {},
           .data = {.text = builtin_text(), .sequence = 12, .context = 3},
           .batch = 5};
@@ -53,11 +53,11 @@ TEST(Train, DividesTheTokenSumOnceByTheTokens) {
   plan.steps = 1;
   const StepRecord record = train_alone(plan).front();
   SingleDevice d;
-  const auto model = make_mlp(d.device, plan.model, plan.data.seed);
+  const auto model = make_model(d.device, plan.model, plan.data.seed);
   const Batch batch = make_batch(plan.data, 0, 0, plan.batch);
   ASSERT_NE(batch.tokens(), 5 * 12);  // sample 0 is longer
   const auto tokens = static_cast<double>(batch.tokens());
-  EXPECT_EQ(record.loss, model->forward_backward(batch, [](std::size_t) {}) / tokens);
+  EXPECT_EQ(record.loss, model->forward_backward(batch) / tokens);
   double squares = 0;
   const auto parameters = flatten(model->layers());
   for (std::size_t i = 0; i < parameters.size(); ++i) {
@@ -84,7 +84,7 @@ TEST(Train, ScalesLossAndGradientDown) {
 
 TEST(Train, RunsTwiceToTheSameBits) {
   TrainingPlan plan = small_plan();
-  plan.model.dtype = DType::f32;
+  std::get<MlpConfig>(plan.model).dtype = DType::f32;
   const auto first = train_alone(plan);
   const auto second = train_alone(plan);
   ASSERT_EQ(first.size(), 3U);
@@ -107,7 +107,7 @@ TEST(Train, OfNoSamplesChangesNothing) {
 
 // Mean losses of the first step and of the last ten of 200.
 std::pair<double, double> losses_alone(const OptimizerConfig& optimizer) {
-  TrainingPlan plan{.model = {.embedding = 8, .hidden = 48},
+  TrainingPlan plan{.model = MlpConfig{.embedding = 8, .hidden = 48},
                     .optimizer = optimizer,
                     .data = {.text = builtin_text()},
                     .steps = 200,
@@ -142,9 +142,10 @@ TEST(MemoryEstimate, Suffices) {
     for (const std::size_t context : {1U, 64U}) {
       for (const std::size_t hidden : {1U, 128U}) {
         TrainingPlan plan = small_plan();
-        plan.model.context = plan.data.context = context;
-        plan.model.hidden = hidden;
-        plan.model.layers = layers;
+        auto& model = std::get<MlpConfig>(plan.model);
+        model.context = plan.data.context = context;
+        model.hidden = hidden;
+        model.layers = layers;
         plan.optimizer.kind = "adamw";
         plan.batch = 40;
         plan.steps = 1;

@@ -14,11 +14,12 @@ namespace {
 constexpr int ranks = 3;
 
 TrainingPlan plan_in(DType dtype) {
-  return {.model = {.context = 4, .embedding = 4, .hidden = 10, .layers = 1, .dtype = dtype},
-          .optimizer = {.kind = "adamw", .lr = 0.01},
-          .data = {.text = builtin_text(), .seed = 5, .sequence = 8, .context = 4},
-          .steps = 3,
-          .batch = 10};
+  return {
+      .model = MlpConfig{.context = 4, .embedding = 4, .hidden = 10, .layers = 1, .dtype = dtype},
+      .optimizer = {.kind = "adamw", .lr = 0.01},
+      .data = {.text = builtin_text(), .seed = 5, .sequence = 8, .context = 4},
+      .steps = 3,
+      .batch = 10};
 }
 
 // Whether data parallelism has the bits of `truth` at every step on every rank.
@@ -26,7 +27,7 @@ bool has_bits_of(const std::vector<StepRecord>& truth, const TrainingPlan& plan,
                  const std::string& algorithm, int microbatches) {
   const JobOptions job{.region_bytes = memory_estimate(plan, plan.batch)};
   const auto equal = run_ranks_tested(ranks, job, [&](Rank& rank) {
-    const auto model = make_mlp({rank.memory(), rank.clock()}, plan.model, plan.data.seed);
+    const auto model = make_model({rank.memory(), rank.clock()}, plan.model, plan.data.seed);
     const auto parameters = flatten(model->layers());
     DataParallel dp(rank.world(), rank.memory(), model->layers(),
                     {.bucket = Bytes{256}, .all_reduce = algorithm});
@@ -35,8 +36,8 @@ bool has_bits_of(const std::vector<StepRecord>& truth, const TrainingPlan& plan,
     bool same = true;
     train(plan, parameters, *optimizer, std::ref(step), [&](int s, const StepRecord& record) {
       const auto& there = truth[static_cast<std::size_t>(s)];
-      same &= deviation(there.gradients, record.gradients, plan.model.dtype).bit_equal &&
-              deviation(there.parameters, record.parameters, plan.model.dtype).bit_equal;
+      same &= deviation(there.gradients, record.gradients, dtype_of(plan.model)).bit_equal &&
+              deviation(there.parameters, record.parameters, dtype_of(plan.model)).bit_equal;
     });
     return same;
   });

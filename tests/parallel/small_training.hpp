@@ -15,23 +15,24 @@
 namespace ringside {
 
 inline TrainingPlan small_plan(std::uint64_t batch, DType dtype = DType::f32) {
-  return {.model = {.context = 4, .embedding = 4, .hidden = 12, .layers = 2, .dtype = dtype},
-          .optimizer = {.kind = "sgd", .lr = 0.1, .momentum = 0.9},
-          .data = {.text = builtin_text(), .seed = 3, .sequence = 8, .context = 4},
-          .steps = 3,
-          .batch = batch};
+  return {
+      .model = MlpConfig{.context = 4, .embedding = 4, .hidden = 12, .layers = 2, .dtype = dtype},
+      .optimizer = {.kind = "sgd", .lr = 0.1, .momentum = 0.9},
+      .data = {.text = builtin_text(), .seed = 3, .sequence = 8, .context = 4},
+      .steps = 3,
+      .batch = batch};
 }
 
 // One process on the batches that `batch_of` gives, each at once.
 inline std::vector<StepRecord> train_alone_on(const TrainingPlan& plan,
                                               const std::function<Batch(int step)>& batch_of) {
-  return train_in_one_process(plan, [&](Mlp& model) {
+  return train_in_one_process(plan, [&](Model& model) {
     return [&](int step) {
       for (const Parameter* p : flatten(model.layers())) {
         with_elements(p->grad, [](auto g) { std::fill(g.begin(), g.end(), 0); });
       }
       const Batch batch = batch_of(step);
-      return StepSum{model.forward_backward(batch, [](std::size_t) {}), batch.tokens()};
+      return StepSum{model.forward_backward(batch), batch.tokens()};
     };
   });
 }
@@ -43,8 +44,8 @@ using MicrobatchesOf = std::function<Microbatches(Rank& rank)>;
 inline void train_rank(Rank& rank, const TrainingPlan& plan, const DataParallelOptions& options,
                        int microbatches, const MicrobatchesOf& batches_of,
                        const std::function<void(int step, const StepRecord&)>& on_step) {
-  const auto model = make_mlp({rank.memory(), rank.clock()}, plan.model,
-                              plan.data.seed + static_cast<std::uint64_t>(rank.id()));
+  const auto model = make_model({rank.memory(), rank.clock()}, plan.model,
+                                plan.data.seed + static_cast<std::uint64_t>(rank.id()));
   const auto parameters = flatten(model->layers());
   DataParallel dp(rank.world(), rank.memory(), model->layers(), options);
   const auto optimizer = make_optimizer(plan.optimizer, rank.memory(), parameters);
@@ -78,7 +79,7 @@ inline Seen train_on(const TrainedOn& on, const TrainingPlan& plan,
     train_rank(rank, plan, on.options, on.microbatches, on.batches_of,
                [&](int s, const StepRecord& record) {
                  const auto& reference = truth[static_cast<std::size_t>(s)].gradients;
-                 last = {deviation(reference, record.gradients, plan.model.dtype),
+                 last = {deviation(reference, record.gradients, dtype_of(plan.model)),
                          record.gradient_norm, record.loss};
                });
     return last;

@@ -14,7 +14,7 @@ namespace {
 
 // Tokens [first, first + count) of one long row of made-up tokens; other ones in every step.
 Batch made_up(int step, std::size_t first, std::size_t count) {
-  Batch batch{.context = 4};
+  Batch batch{.context = 4, .lengths = {count}};
   for (std::size_t t = first; t < first + count; ++t) {
     for (std::size_t k = 0; k < 4; ++k) {
       batch.contexts.push_back(

@@ -1,4 +1,4 @@
-// The last k bytes, each looked up in a table, side by side: [tokens, k] -> [tokens, k * e].
+// The last k tokens, each looked up in a table, side by side: [tokens, k] -> [tokens, k * e].
 #pragma once
 
 #include <cstdint>
@@ -8,24 +8,25 @@
 namespace ringside {
 
 template <class T>
-class ByteEmbedding : public Layer {
+class TokenEmbedding : public Layer {
  public:
-  // One parameter, "<name>.weight" [vocab, e], uniform within 1. Throws BadUse unless there is a
-  // row for every byte.
-  ByteEmbedding(Device device, std::string name, std::size_t vocab, std::size_t width,
-                std::uint64_t seed);
+  // One parameter, "<name>.weight" [vocab, e], uniform within `scale`.
+  TokenEmbedding(Device device, std::string name, std::size_t vocab, std::size_t width,
+                 double scale, std::uint64_t seed);
 
   const std::string& name() const override { return name_; }
 
-  // `contexts`: u8.
+  // `contexts`: i32. Throws BadUse for a token outside the vocabulary.
   Tensor forward(const Tensor& contexts, Saved& saved) override;
-  // Bytes are not differentiable: the result is empty.
+  // Tokens are not differentiable: the result is empty.
   Tensor backward_input(const Tensor& grad_out, Saved& saved) override;
   void backward_weight(Saved& saved) override;
 
   std::vector<Parameter*> parameters() override { return {&table_}; }
 
  private:
+  void require_rows(const Tensor& contexts) const;
+
   Device device_;
   std::string name_;
   std::size_t width_;

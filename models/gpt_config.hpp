@@ -1,0 +1,30 @@
+// The measures of a decoder-only transformer.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "runtime/dtype.hpp"
+
+namespace ringside {
+
+struct GptConfig {
+  std::size_t layers = 2;  // blocks
+  std::size_t hidden = 64;
+  std::size_t heads = 4;
+  std::size_t kv_heads = 2;
+  std::size_t head_dim = 0;  // 0: hidden / heads
+  std::size_t ffn = 172;
+  std::size_t vocab = 256;
+  bool tied = false;  // the head computes with the embedding's table
+  double rope_base = 10'000;
+  double norm_eps = 1e-6;
+  DType dtype = DType::f32;  // or f64
+
+  std::size_t head_width() const { return head_dim != 0 ? head_dim : hidden / heads; }
+};
+
+// Elements of every tensor, by layer in forward order, without making any.
+std::vector<std::vector<std::size_t>> tensor_counts(const GptConfig& config);
+
+}  // namespace ringside

@@ -1,0 +1,70 @@
+#include "models/model.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "runtime/errors.hpp"
+
+namespace ringside {
+
+namespace {
+
+void require_fitting(const Batch& batch, std::size_t context) {
+  const std::string tokens = std::to_string(batch.targets.size());
+  if (batch.contexts.size() != batch.targets.size() * context) {
+    throw BadUse("a batch of " + tokens + " tokens with " + std::to_string(batch.contexts.size()) +
+                 " context tokens does not fit a model of " + std::to_string(context) +
+                 " context tokens a token");
+  }
+  const auto in_samples =
+      std::accumulate(batch.lengths.begin(), batch.lengths.end(), std::size_t{0});
+  if (in_samples != batch.targets.size()) {
+    throw BadUse("a batch of " + tokens + " tokens, but its " +
+                 std::to_string(batch.lengths.size()) + " samples have " +
+                 std::to_string(in_samples));
+  }
+}
+
+}  // namespace
+
+std::vector<std::vector<Parameter*>> Model::layers() {
+  std::vector<std::vector<Parameter*>> all;
+  for (const auto& layer : layers_) {
+    all.push_back(layer->parameters());
+  }
+  return all;
+}
+
+double Model::forward_backward(const Batch& batch, LayerHooks& hooks) {
+  Tensor x = input_of(batch);
+  std::vector<Saved> saved(layers_.size(), Saved{.sequences = make_sequences(batch.lengths)});
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    hooks.before_forward(i);
+    x = layers_[i]->forward(x, saved[i]);
+    hooks.after_forward(i);
+  }
+  auto [sum, grad] = loss(x, batch);
+  x = Tensor();
+  for (std::size_t i = layers_.size(); i-- > 0;) {
+    hooks.before_backward(i);
+    grad = layers_[i]->backward_input(grad, saved[i]);
+    layers_[i]->backward_weight(saved[i]);
+    hooks.after_backward(i);
+  }
+  return sum;
+}
+
+double Model::forward_backward(const Batch& batch) {
+  LayerHooks none;
+  return forward_backward(batch, none);
+}
+
+Tensor Model::input_of(const Batch& batch) const {
+  require_fitting(batch, context_);
+  Tensor contexts(device_.memory, DType::i32, {batch.targets.size(), context_},
+                  Category::activations, "contexts");
+  std::copy(batch.contexts.begin(), batch.contexts.end(), contexts.as<std::int32_t>().begin());
+  return contexts;
+}
+
+}  // namespace ringside
