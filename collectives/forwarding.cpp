@@ -62,11 +62,17 @@ std::vector<std::int64_t> Forwarding::receive_counts(int source) {
   return counts;
 }
 
+// A rank that neither gives nor gets anything still forwards: its device memory says.
+Backing Forwarding::backing() const {
+  const Buffer own = in_.all().count > 0 ? in_.all() : out_.all();
+  return own.count == 0 ? comm_.owner().memory().backing() : own.backing();
+}
+
 Forwarding::Arrival Forwarding::receive(int source) {
   auto counts = receive_counts(source);
   const auto all = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
   const Buffer like{nullptr, static_cast<std::size_t>(all), in_.all().dtype};
-  Arrival arrival{source, std::move(counts), comm_.scratch(like)};
+  Arrival arrival{source, std::move(counts), comm_.scratch(like, backing())};
   comm_.recv(source, arrival.data.buffer());
   return arrival;
 }

@@ -37,6 +37,7 @@ class Forwarding {
   int proxy(int source, int node) const { return nodes_.member(node, nodes_.local(source)); }
 
   std::vector<std::int64_t> receive_counts(int source);
+  Backing backing() const;
   Arrival receive(int source);
   void pass_on(Arrival& arrival);
   void receive_forwarded(int source);

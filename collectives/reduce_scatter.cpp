@@ -83,8 +83,9 @@ void reduce_scatter(Comm& comm, Buffer data, ReduceOp op, Choice choice) {
 }
 
 void reduce_scatter(Comm& comm, Buffer data, Buffer mine, ReduceOp op, Choice choice) {
-  std::vector<std::byte> scratch(data.data, data.data + data.bytes());
-  const Buffer whole{scratch.data(), data.count, data.dtype};
+  const Tensor scratch = comm.scratch(data);
+  const Buffer whole = scratch.buffer();
+  comm.copy(data, whole);
   reduce_scatter(comm, whole, op, choice);
   comm.copy(chunk(whole, comm, comm.rank()), mine);
 }

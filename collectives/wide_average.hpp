@@ -12,7 +12,9 @@ void wide_average(Comm& comm, Buffer data, ReduceOp op, Fn&& fn) {
   if (op != ReduceOp::avg || data.dtype != DType::f16) {
     return fn(data);
   }
-  const Tensor wide = comm.scratch({nullptr, data.count, DType::f32});
+  Buffer like = data;
+  like.dtype = DType::f32;
+  const Tensor wide = comm.scratch(like);
   convert(data, wide.buffer());
   fn(wide.buffer());
   convert(wide.buffer(), data);

@@ -4,24 +4,33 @@
 #include <cstddef>
 #include <span>
 
+#include "runtime/backing.hpp"
 #include "runtime/dtype.hpp"
 
 namespace ringside {
 
 struct Buffer {
-  std::byte* data = nullptr;
+  std::byte* data = nullptr;  // none, with elements: a meta buffer, of which nothing is stored
   std::size_t count = 0;
   DType dtype = DType::f32;
   int chunk = -1;  // which chunk of the operation this is, for the log; -1: the whole
 
   std::size_t bytes() const { return count * size_of(dtype); }
 
+  // Whether the elements have a count and a type only (backing.hpp).
+  bool meta() const { return data == nullptr && count > 0; }
+
+  Backing backing() const { return meta() ? Backing::meta : Backing::real; }
+
+  // Elements that lie in memory.
+  std::size_t stored() const { return meta() ? 0 : count; }
+
   // Elements [first, first + n).
   Buffer slice(std::size_t first, std::size_t n) const {
-    return {data + first * size_of(dtype), n, dtype, chunk};
+    return {data == nullptr ? nullptr : data + first * size_of(dtype), n, dtype, chunk};
   }
 
-  // The elements as T; throws BadUse when T is not the element type.
+  // The elements as T; throws BadUse when T is not the element type, or the buffer is meta.
   template <class T>
   std::span<T> as() const {
     require(dtype_of<T>());

@@ -15,7 +15,7 @@ namespace ringside {
 namespace {
 
 bool overlap(Buffer a, Buffer b) {
-  return a.bytes() > 0 && b.bytes() > 0 && a.data < b.data + b.bytes() &&
+  return a.stored() > 0 && b.stored() > 0 && a.data < b.data + b.bytes() &&
          b.data < a.data + a.bytes();
 }
 
@@ -137,7 +137,12 @@ void Comm::copy(Buffer from, Buffer to) {
                  std::string(name_of(from.dtype)) + " to " + std::to_string(to.count) + " of " +
                  std::string(name_of(to.dtype)));
   }
-  if (from.bytes() > 0) {
+  if (from.meta() != to.meta()) {
+    throw BadUse("cannot copy " + std::to_string(from.count) + (from.meta() ? " meta" : " real") +
+                 " elements of " + std::string(name_of(from.dtype)) + " to " +
+                 (to.meta() ? "meta" : "real") + " ones");
+  }
+  if (from.stored() > 0) {
     std::memmove(to.data, from.data, from.bytes());
   }
 }
@@ -177,8 +182,9 @@ void Comm::finish_average(Buffer into, ReduceOp op) {
   }
 }
 
-Tensor Comm::scratch(Buffer like) {
-  return {owner_.memory(), like.dtype, {like.count}, Category::buffers, name_ + ".scratch"};
+Tensor Comm::scratch(Buffer like, Backing backing) {
+  return {owner_.memory(),   like.dtype,         {like.count},
+          Category::buffers, name_ + ".scratch", backing};
 }
 
 Loan Comm::lend(int to, Buffer data) {
@@ -189,8 +195,7 @@ Loan Comm::lend(int to, Buffer data) {
 
 Borrowed Comm::borrow(int from, Buffer like) {
   Message& message = take(from, like, 0);
-  Borrowed borrowed(*this, from, message,
-                    {message.payload, like.count, like.dtype, message.envelope.chunk});
+  Borrowed borrowed(*this, from, message, payload_of(message, like));
   arrived(message.envelope);
   return borrowed;
 }

@@ -2,6 +2,7 @@
 //
 // Ranks are group ranks here, 0 … size-1. Every verb really moves its data before it returns
 // (isend and irecv: before their wait returns), and charges modelled time to the group's stream.
+// Meta buffers take the same messages, times and log, and move nothing.
 #pragma once
 
 #include <cstdint>
@@ -55,7 +56,8 @@ class Comm {
   std::unique_ptr<Comm> split(int colour, int key);
 
   // ---- verbs -------------------------------------------------------------------------------
-  // All throw Desync when what arrives has another type or count than the receiver's buffer.
+  // All throw Desync when what arrives has another type or count than the receiver's buffer, or one
+  // of the two is meta.
   void send(int to, Buffer data, std::int64_t tag = 0);
   void recv(int from, Buffer data, std::int64_t tag = 0);
   // into = op(incoming, into), read straight from the sender's memory where that can be. When two
@@ -73,8 +75,11 @@ class Comm {
   void reduce(Buffer incoming, Buffer into, ReduceOp op, Left left = Left::incoming);
   void reduce_all(std::span<const Buffer> operands, std::span<const Buffer> results, ReduceOp op);
   void finish_average(Buffer into, ReduceOp op);
-  // Memory for `like.count` elements of its type, for the time of an operation.
-  Tensor scratch(Buffer like);
+
+  // Memory for `like.count` elements of its type, for the time of an operation; meta when it is.
+  Tensor scratch(Buffer like) { return scratch(like, like.backing()); }
+
+  Tensor scratch(Buffer like, Backing backing);
 
   // ---- in place (loan.hpp) -------------------------------------------------------------------
   // The peer may read and overwrite the chunk until it gives it back.
@@ -126,12 +131,14 @@ class Comm {
   void receive(int from, Buffer into, std::int64_t tag, Take&& take_payload) {
     Message& message = take(from, into, tag);
     const Envelope envelope = message.envelope;  // the message is gone once it is released
-    take_payload(Buffer{message.payload, into.count, into.dtype});
+    take_payload(payload_of(message, into));
     owner_.endpoint().release(message);
     arrived(envelope);
   }
 
   Message& take(int from, Buffer into, std::int64_t tag);
+  // Where what has come can be read.
+  static Buffer payload_of(const Message& message, Buffer like);
   void arrived(const Envelope& envelope);
   void check(const Envelope& envelope, int from, Buffer into) const;
   Time ready();

@@ -40,6 +40,7 @@ Envelope Comm::envelope_to(int to, Buffer data, std::int64_t tag) {
              .bytes = data.bytes(),
              .link = owner_.cluster().link_class(owner_.id(), destination)};
   e.chunk = data.chunk;
+  e.meta = data.meta();
   if (launched_) {
     e.signature = signature_;
     e.phase = phase_;
@@ -93,8 +94,8 @@ Message* Comm::post(int to, Buffer data, std::int64_t tag, Payload mode, Time& d
 
 void Comm::check(const Envelope& e, int from, Buffer into) const {
   const bool together = !launched_ || same_operation(e.signature, signature_);
-  if (together && e.count == into.count && (e.count == 0 || e.bytes == into.bytes()) &&
-      (launched_ || e.signature.dtype == into.dtype)) {
+  if (together && e.count == into.count && e.meta == into.meta() &&
+      (e.count == 0 || e.bytes == into.bytes()) && (launched_ || e.signature.dtype == into.dtype)) {
     return;
   }
   const std::string us = "group " + name_ + ": rank " + std::to_string(owner_.id());
@@ -104,6 +105,12 @@ void Comm::check(const Envelope& e, int from, Buffer into) const {
                  ", from which it receives, is in " + labelled(e.signature));
   }
   const auto& s = e.signature;
+  if (e.count == into.count && e.meta != into.meta()) {
+    throw Desync(us + " expects " + std::to_string(into.count) + (into.meta() ? " meta" : " real") +
+                 " elements of " + std::string(name_of(into.dtype)) + " from " + peer +
+                 ", which sent " + (e.meta ? "meta" : "real") + " ones in " + labelled(s) +
+                 ": both sides must hold data, or neither");
+  }
   const std::string where =
       launched_ ? labelled(s) + ", step " + std::to_string(e.step) +
                       "; both sides must cut the same chunks: compare what one sends with what the "
@@ -126,9 +133,14 @@ Message& Comm::take(int from, Buffer into, std::int64_t tag) {
                                             wait_record("recv", from, tag, into.bytes()));
   check(message.envelope, from, into);
   if (on_take) {
-    on_take(message.envelope, {message.payload, into.count, into.dtype});
+    on_take(message.envelope, payload_of(message, into));
   }
   return message;
+}
+
+Buffer Comm::payload_of(const Message& message, Buffer like) {
+  return {message.envelope.meta ? nullptr : message.payload, like.count, like.dtype,
+          message.envelope.chunk};
 }
 
 // The receive port is booked, and the stream moves to the arrival.

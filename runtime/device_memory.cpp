@@ -45,21 +45,24 @@ struct DeviceMemory::Arena {
 };
 
 DeviceMemory::DeviceMemory(std::span<std::byte> region, std::optional<Bytes> capacity,
-                           std::string owner)
+                           std::string owner, Backing backing)
     : region_(region),
       capacity_(capacity),
       owner_(std::move(owner)),
+      backing_(backing),
       arena_(std::make_unique<Arena>(region)) {}
 
-DeviceMemory::DeviceMemory(std::size_t region_bytes)
+DeviceMemory::DeviceMemory(std::size_t region_bytes, Backing backing)
     : heap_(new std::byte[region_bytes]),
       region_(heap_.get(), region_bytes),
       owner_("the single process"),
+      backing_(backing),
       arena_(std::make_unique<Arena>(region_)) {}
 
 DeviceMemory::~DeviceMemory() = default;
 
-std::byte* DeviceMemory::allocate(std::size_t bytes, Category category, std::string_view name) {
+std::byte* DeviceMemory::allocate(std::size_t bytes, Category category, std::string_view name,
+                                  Backing backing) {
   constexpr auto most = static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max());
   const auto more = static_cast<std::int64_t>(std::min(bytes, most));
   if (capacity_ && more > capacity_->count - ledger_.total) {
@@ -68,13 +71,15 @@ std::byte* DeviceMemory::allocate(std::size_t bytes, Category category, std::str
                             " and does not fit in device memory of " + to_string(*capacity_) +
                             ". Held now: " + ledger_.describe());
   }
-  std::byte* data = allocate_message(bytes);
+  std::byte* data = backing == Backing::real ? allocate_message(bytes) : nullptr;
   ledger_.add(category, more);
   return data;
 }
 
 void DeviceMemory::release(std::byte* data, std::size_t bytes, Category category) {
-  release_message(data);
+  if (data != nullptr) {
+    release_message(data);
+  }
   ledger_.add(category, -static_cast<std::int64_t>(bytes));
 }
 

@@ -58,7 +58,8 @@ Message* Endpoint::post(Envelope envelope, Buffer payload, Payload mode) {
   const bool loan = mode == Payload::lent;
   const bool eager =
       mode == Payload::returned || (!loan && eager_limit_ > 0 && bytes <= eager_limit_);
-  const bool copy = eager || mode == Payload::copied || !memory_.contains(payload.data, bytes);
+  const bool copy = !payload.meta() &&
+                    (eager || mode == Payload::copied || !memory_.contains(payload.data, bytes));
   Node& node = new_message(copy ? capacity_for(bytes) : 0);
   node.envelope = envelope;
   node.envelope.acknowledged = !eager && !loan;

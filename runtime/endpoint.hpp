@@ -38,6 +38,7 @@ class Endpoint {
 
   // Sends; never blocks. The payload must stay as it is until the message was taken, unless it is
   // `copied` or within the eager limit. Returns the message to wait for, or none when it is over.
+  // A meta payload is waited for like a real one of its size, and is none.
   Message* post(Envelope envelope, Buffer payload, Payload mode);
 
   // Whether the receiver has taken an acknowledged message; waits for it; ends it.

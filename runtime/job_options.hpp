@@ -7,6 +7,7 @@
 #include <functional>
 #include <string_view>
 
+#include "runtime/backing.hpp"
 #include "runtime/topology.hpp"
 #include "runtime/traffic.hpp"
 
@@ -21,6 +22,7 @@ struct JobOptions {
   Ranks as = Ranks::processes;
   std::size_t eager_limit = 1024;         // bytes; 0: every send is acknowledged
   std::size_t region_bytes = 64UL << 20;  // real memory of a rank, touched as it is used
+  Backing memory = Backing::real;         // meta: tensors store nothing, and the region is small
   std::chrono::nanoseconds limit = std::chrono::seconds(30);  // of every wait
   double pace = 0;  // wall seconds per modelled second; 0: full speed
   LogLevel log = LogLevel::summary;

@@ -1,5 +1,7 @@
 #include "runtime/launch.hpp"
 
+#include <algorithm>
+
 #include "runtime/job.hpp"
 #include "runtime/listeners.hpp"
 #include "runtime/preflight.hpp"
@@ -8,9 +10,21 @@
 
 namespace ringside {
 
+namespace {
+
+// Of a rank whose tensors are meta: messages under way, and the few numbers that are real.
+constexpr std::size_t meta_region_bytes = 16UL << 20;
+
+std::size_t stored_bytes(const JobOptions& options) {
+  return options.memory == Backing::real ? options.region_bytes
+                                         : std::min(options.region_bytes, meta_region_bytes);
+}
+
+}  // namespace
+
 JobResult run_job(int n, const JobOptions& options, const std::function<std::string(Rank&)>& fn) {
   check_limits(n, options);
-  SharedJob job(n, options.region_bytes);
+  SharedJob job(n, stored_bytes(options));
   auto listeners = options.cluster.nodes(n) > 1 ? listen_on_loopback(n) : std::vector<int>{};
   switch (options.as) {
     case Ranks::threads:

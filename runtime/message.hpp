@@ -58,6 +58,7 @@ struct Envelope {
   LinkClass link = LinkClass::self;
   bool acknowledged = false;  // the sender waits until the payload has been taken
   bool lent = false;          // the sender waits until the payload has come back
+  bool meta = false;          // the elements are counted and do not exist: there is no payload
   Time t0{0};                 // start and end of the departure
   Time t1{0};
 };

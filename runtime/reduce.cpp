@@ -107,6 +107,11 @@ void check_alike(Buffer a, Buffer b) {
                  std::string(name_of(a.dtype)) + " into " + std::to_string(b.count) + " of " +
                  std::string(name_of(b.dtype)));
   }
+  if (a.meta() != b.meta()) {
+    throw BadUse("cannot reduce " + std::to_string(a.count) + (a.meta() ? " meta" : " real") +
+                 " elements of " + std::string(name_of(a.dtype)) + " into " +
+                 (b.meta() ? "meta" : "real") + " ones");
+  }
 }
 
 // Elements [first, first + n) of all operands into all results.
@@ -147,11 +152,11 @@ void reduce(Buffer incoming, Buffer into, ReduceOp op, Left left) {
       const auto* from = reinterpret_cast<const T*>(incoming.data);
       auto* to = reinterpret_cast<T*>(into.data);
       if (left == Left::incoming) {
-        for (std::size_t i = 0; i < into.count; ++i) {
+        for (std::size_t i = 0; i < into.stored(); ++i) {
           to[i] = static_cast<T>(finish(combine(static_cast<W>(from[i]), static_cast<W>(to[i]))));
         }
       } else {
-        for (std::size_t i = 0; i < into.count; ++i) {
+        for (std::size_t i = 0; i < into.stored(); ++i) {
           to[i] = static_cast<T>(finish(combine(static_cast<W>(to[i]), static_cast<W>(from[i]))));
         }
       }
@@ -173,7 +178,7 @@ void reduce_all(std::span<const Buffer> operands, std::span<const Buffer> result
     using T = decltype(zero);
     constexpr std::size_t block = block_bytes / sizeof(Wide<T>);
     with_op(op, [&](auto combine, auto finish) {
-      for (std::size_t first = 0; first < like.count; first += block) {
+      for (std::size_t first = 0; first < like.stored(); first += block) {
         reduce_block<T>(operands, results, first, std::min(block, like.count - first), combine,
                         finish);
       }
@@ -190,16 +195,16 @@ void finish_average(Buffer into, ReduceOp op, int group_size) {
     // A group may be larger than u8 can count.
     using Divisor = std::conditional_t<std::is_integral_v<T>, std::int64_t, Wide<T>>;
     const auto divisor = static_cast<Divisor>(group_size);
-    for (auto& value : into.as<T>()) {
+    for (auto& value : std::span(reinterpret_cast<T*>(into.data), into.stored())) {
       value = static_cast<T>(static_cast<Divisor>(value) / divisor);
     }
   });
 }
 
 void convert(Buffer from, Buffer to) {
-  if (from.count != to.count) {
-    throw BadUse("cannot convert " + std::to_string(from.count) + " elements to " +
-                 std::to_string(to.count));
+  if (from.count != to.count || from.meta() != to.meta()) {
+    throw BadUse("cannot convert " + std::to_string(from.count) + (from.meta() ? " meta" : "") +
+                 " elements to " + std::to_string(to.count) + (to.meta() ? " meta ones" : ""));
   }
   with_type(from.dtype, [&](auto a) {
     with_type(to.dtype, [&](auto b) {
@@ -207,7 +212,7 @@ void convert(Buffer from, Buffer to) {
       using B = decltype(b);
       if constexpr (std::is_integral_v<A> || std::is_integral_v<B>) {
         throw BadUse("only floating-point types are converted");
-      } else {
+      } else if (!from.meta()) {
         const auto source = from.as<A>();
         std::transform(source.begin(), source.end(), to.as<B>().begin(), [](A value) {
           return static_cast<B>(static_cast<Wide<B>>(static_cast<Wide<A>>(value)));

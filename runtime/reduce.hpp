@@ -2,8 +2,8 @@
 //
 // bf16 and f16 are computed in f32 and rounded once per call. NaN propagates in min and max; a sum
 // or product that is NaN is always the same one, whatever went into it. Integers wrap. avg adds,
-// like sum: the division is finish_average's. Algorithms use the verbs of Comm, which reduce
-// symbols too.
+// like sum: the division is finish_average's. Meta buffers are checked, and nothing is computed.
+// Algorithms use the verbs of Comm, which reduce symbols too.
 #pragma once
 
 #include <cstdint>

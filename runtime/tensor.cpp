@@ -9,12 +9,15 @@
 namespace ringside {
 
 struct Tensor::Storage {
-  Storage(DeviceMemory& memory_of, std::size_t size, Category kind, std::string_view name)
+  Storage(DeviceMemory& memory_of, std::size_t size, Category kind, std::string_view name,
+          Backing backing)
       : memory(memory_of),
         bytes(size),
         category(kind),
-        data(memory.allocate(bytes, category, name)) {
-    std::memset(data, 0, bytes);
+        data(memory.allocate(bytes, category, name, backing)) {
+    if (data != nullptr) {
+      std::memset(data, 0, bytes);
+    }
   }
 
   ~Storage() { memory.release(data, bytes, category); }
@@ -56,11 +59,15 @@ std::size_t product(const std::vector<std::size_t>& shape, const std::string& na
 
 Tensor::Tensor(DeviceMemory& memory, DType dtype, std::vector<std::size_t> shape, Category category,
                std::string name)
+    : Tensor(memory, dtype, std::move(shape), category, std::move(name), memory.backing()) {}
+
+Tensor::Tensor(DeviceMemory& memory, DType dtype, std::vector<std::size_t> shape, Category category,
+               std::string name, Backing backing)
     : count_(product(shape, name)),
       shape_(std::move(shape)),
       dtype_(dtype),
       name_(std::move(name)) {
-  storage_ = std::make_shared<Storage>(memory, bytes(), category, name_);
+  storage_ = std::make_shared<Storage>(memory, bytes(), category, name_, backing);
 }
 
 Tensor Tensor::view(std::size_t first, std::vector<std::size_t> shape, std::string name) const {
@@ -77,6 +84,18 @@ Tensor Tensor::view(std::size_t first, std::vector<std::size_t> shape, std::stri
   return part;
 }
 
+bool Tensor::meta() const {
+  return storage_ && storage_->data == nullptr;
+}
+
+void Tensor::require_elements() const {
+  if (meta()) {
+    throw BadUse("tensor \"" + name_ +
+                 "\" is meta: it has a shape and a type, and no elements to "
+                 "read or write. Only real device memory stores them");
+  }
+}
+
 Buffer Tensor::buffer() const {
   if (!storage_) {
     throw BadUse("a tensor without storage was touched");
@@ -85,7 +104,8 @@ Buffer Tensor::buffer() const {
     throw BadUse("tensor \"" + name_ + "\" is in flight in " + storage_->in_flight +
                  ": wait() for that work before touching it");
   }
-  return {storage_->data + first_ * size_of(dtype_), count_, dtype_};
+  std::byte* data = storage_->data;
+  return {data == nullptr ? nullptr : data + first_ * size_of(dtype_), count_, dtype_};
 }
 
 void Tensor::mark_in_flight(std::string operation) const {

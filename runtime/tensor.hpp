@@ -1,4 +1,5 @@
-// A tensor in device memory: shape, type, storage. Views share the storage.
+// A tensor in device memory: shape, type, storage. Views share the storage. A meta tensor has all
+// of these but the elements: its bytes are in the ledger, and nothing is stored.
 //
 // A tensor whose collective was launched and not waited for is in flight: touching it is an error
 // that names the missing wait.
@@ -18,9 +19,11 @@ namespace ringside {
 class Tensor {
  public:
   Tensor() = default;
-  // Zero-filled.
+  // Zero-filled, or meta when the memory is.
   Tensor(DeviceMemory& memory, DType dtype, std::vector<std::size_t> shape, Category category,
          std::string name);
+  Tensor(DeviceMemory& memory, DType dtype, std::vector<std::size_t> shape, Category category,
+         std::string name, Backing backing);
 
   // Elements [first, first + product of shape) of this tensor, in the same storage.
   Tensor view(std::size_t first, std::vector<std::size_t> shape, std::string name) const;
@@ -37,11 +40,16 @@ class Tensor {
 
   explicit operator bool() const { return storage_ != nullptr; }
 
+  // Whether there are no elements behind it.
+  bool meta() const;
+
   // The elements. Throws BadUse while the storage is in flight.
   Buffer buffer() const;
 
+  // Throws BadUse of a meta tensor too.
   template <class T>
   std::span<T> as() const {
+    require_elements();
     return buffer().as<T>();
   }
 
@@ -49,6 +57,8 @@ class Tensor {
   void mark_in_flight(std::string operation) const;
 
  private:
+  void require_elements() const;
+
   struct Storage;
   std::shared_ptr<Storage> storage_;
   std::size_t first_ = 0;
