@@ -63,7 +63,9 @@ Tensor Model::input_of(const Batch& batch) const {
   require_fitting(batch, context_);
   Tensor contexts(device_.memory, DType::i32, {batch.targets.size(), context_},
                   Category::activations, "contexts");
-  std::copy(batch.contexts.begin(), batch.contexts.end(), contexts.as<std::int32_t>().begin());
+  if (!contexts.meta()) {
+    std::copy(batch.contexts.begin(), batch.contexts.end(), contexts.as<std::int32_t>().begin());
+  }
   return contexts;
 }
 

@@ -38,7 +38,7 @@ class Model {
 
   Layer& layer(std::size_t i) { return *layers_.at(i); }
 
-  // What the first layer takes: [tokens, context], i32.
+  // What the first layer takes: [tokens, context], i32; meta where the device memory is.
   Tensor input_of(const Batch& batch) const;
 
   LossSum loss(const Tensor& logits, const Batch& batch) const {

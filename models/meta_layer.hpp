@@ -1,0 +1,58 @@
+// A layer of a published model on meta memory: it has the parameters, sizes and costs of the real
+// one, and computes nothing.
+//
+// Its matrix products are charged for forward, input gradient and weight gradient, twice the
+// multiplications of PublishedTensor::products a token each: attention scores, states, convolutions
+// and norms are free, as is the vision tower, which text does not pass. Of a micro-batch it saves
+// its input, and for the weight gradient the gradient of its output.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/model.hpp"
+#include "models/published_model.hpp"
+
+namespace ringside {
+
+class MetaLayer : public Layer {
+ public:
+  // Parameters of every trained tensor. `in` and `out` are the widths of a token's row; without a
+  // gradient of the input, `in` is what is looked up. Throws BadUse on real device memory, naming
+  // the kind of layer.
+  MetaLayer(Device device, const PublishedLayer& layer, DType dtype, std::size_t in,
+            std::size_t out);
+
+  const std::string& name() const override { return name_; }
+
+  // Throw BadUse when they are given real data.
+  Tensor forward(const Tensor& in, Saved& saved) override;
+  Tensor backward_input(const Tensor& grad_out, Saved& saved) override;
+  void backward_weight(Saved& saved) override;
+
+  std::vector<Parameter*> parameters() override;
+
+ private:
+  void require_meta(bool meta) const;
+  Tensor make(std::size_t rows, std::size_t cols, const char* what) const;
+  void charge(std::size_t rows, const char* what) const;
+
+  Device device_;
+  std::string name_;
+  LayerKind kind_;
+  DType dtype_;
+  std::size_t in_;
+  std::size_t out_;
+  std::size_t products_ = 0;  // multiplications a token
+  std::vector<Parameter> parameters_;
+};
+
+// A published model whose layers are all meta: embedding [tokens, 1] -> [tokens, hidden], …, head
+// [tokens, hidden] -> [tokens, vocab]. The loss is 0, for there is none; its gradient is meta.
+std::unique_ptr<Model> make_meta_model(Device device, const PublishedModel& model, DType dtype);
+
+// One sample of so many tokens, which say nothing.
+Batch meta_batch(std::size_t tokens);
+
+}  // namespace ringside
