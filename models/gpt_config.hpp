@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "models/recompute.hpp"
 #include "runtime/dtype.hpp"
 
 namespace ringside {
@@ -20,6 +21,7 @@ struct GptConfig {
   double rope_base = 10'000;
   double norm_eps = 1e-6;
   DType dtype = DType::f32;  // or f64
+  Recompute recompute = Recompute::none;
 
   std::size_t head_width() const { return head_dim != 0 ? head_dim : hidden / heads; }
 };

@@ -4,9 +4,10 @@
 // Between its calls a layer keeps nothing but its parameters. What a micro-batch needs for backward
 // is in a Saved that the caller holds, so any number of micro-batches can be under way, in any
 // order. Matrix products charge 2 m n k operations under "<name> forward", "<name> input gradient"
-// and "<name> weight gradient"; all else is free: bias, activation, look-up, softmax.
+// and "<name> weight gradient"; all else is free: bias, activation, look-up, softmax, norm.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,11 +25,17 @@ struct Device {
   ComputeClock& clock;
 };
 
+// Forward is run for the first time, or again in backward: operations are then charged under
+// "<name> recompute".
+enum class Pass : std::uint8_t { forward, recompute };
+
 // What one layer keeps of one micro-batch. The caller sets `sequences` before forward; only the
-// layer looks at the tensors (Category::activations).
+// layer looks at the rest.
 struct Saved {
   std::shared_ptr<const Sequences> sequences{};
-  std::vector<Tensor> tensors{};
+  Pass pass = Pass::forward;
+  std::vector<Tensor> tensors{};  // Category::activations
+  std::vector<Saved> parts{};     // of the layers that this one is made of
 };
 
 // The calls for one micro-batch come in this order, each once. Tensors that are passed or returned
@@ -40,12 +47,12 @@ class Layer {
 
   virtual const std::string& name() const = 0;
 
-  // [tokens, in] -> [tokens, out]; fills `saved.tensors`.
+  // [tokens, in] -> [tokens, out]; fills `saved`.
   virtual Tensor forward(const Tensor& in, Saved& saved) = 0;
   // [tokens, out] -> [tokens, in]; from here `saved` holds what the weight gradient needs. A layer
   // whose input is not differentiable returns an empty tensor.
   virtual Tensor backward_input(const Tensor& grad_out, Saved& saved) = 0;
-  // Adds to the gradients, and empties `saved.tensors`.
+  // Adds to the gradients, and empties `saved` of tensors and parts.
   virtual void backward_weight(Saved& saved) = 0;
 
   virtual std::vector<Parameter*> parameters() = 0;

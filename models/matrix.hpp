@@ -19,6 +19,26 @@ Matrix<T> matrix(const Tensor& tensor) {
   return {tensor.as<T>().data(), rows, cols};
 }
 
+template <class T>
+using MatrixBlock = Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>,
+                               Eigen::Unaligned, Eigen::OuterStride<>>;
+
+struct BlockPlace {
+  std::size_t row;
+  std::size_t rows;
+  std::size_t col;
+  std::size_t cols;
+};
+
+// Rows [row, row + rows) and columns [col, col + cols) of a tensor of two dimensions.
+template <class T>
+MatrixBlock<T> block(const Tensor& tensor, BlockPlace at) {
+  const std::size_t stride = tensor.shape().back();
+  return {tensor.as<T>().data() + at.row * stride + at.col, static_cast<Eigen::Index>(at.rows),
+          static_cast<Eigen::Index>(at.cols),
+          Eigen::OuterStride<>(static_cast<Eigen::Index>(stride))};
+}
+
 // Eigen's blocking depends on the caches it finds; pinned, so that every machine gives the same
 // bits.
 void pin_matrix_products();

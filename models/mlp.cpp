@@ -1,5 +1,6 @@
 #include "models/mlp.hpp"
 
+#include "models/initialise.hpp"
 #include "models/linear.hpp"
 #include "models/token_embedding.hpp"
 #include "runtime/errors.hpp"
@@ -27,8 +28,9 @@ template <class T>
 std::vector<std::unique_ptr<Layer>> layers_of(Device device, const MlpConfig& config,
                                               std::uint64_t seed) {
   std::vector<std::unique_ptr<Layer>> layers;
-  layers.push_back(std::make_unique<TokenEmbedding<T>>(device, "embedding", config.vocab,
-                                                       config.embedding, 1.0, seed));
+  layers.push_back(std::make_unique<TokenEmbedding<T>>(
+      device, "embedding",
+      make_parameter<T>(device, "embedding.weight", {config.vocab, config.embedding}, 1.0, seed)));
   std::size_t width = config.context * config.embedding;
   for (std::size_t i = 0; i < config.layers; ++i) {
     layers.push_back(std::make_unique<Linear<T>>(device, "hidden." + std::to_string(i), width,

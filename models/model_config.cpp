@@ -1,7 +1,5 @@
 #include "models/model_config.hpp"
 
-#include "runtime/errors.hpp"
-
 namespace ringside {
 
 namespace {
@@ -21,8 +19,8 @@ std::unique_ptr<Model> make(Device device, const MlpConfig& config, std::uint64_
   return make_mlp(device, config, seed);
 }
 
-std::unique_ptr<Model> make(Device, const GptConfig&, std::uint64_t) {
-  throw BadUse("no GPT yet");
+std::unique_ptr<Model> make(Device device, const GptConfig& config, std::uint64_t seed) {
+  return make_gpt(device, config, seed);
 }
 
 }  // namespace

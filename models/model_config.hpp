@@ -3,7 +3,7 @@
 
 #include <variant>
 
-#include "models/gpt_config.hpp"
+#include "models/gpt.hpp"
 #include "models/mlp.hpp"
 
 namespace ringside {

@@ -1,11 +1,23 @@
 // A named parameter: its value and the gradient of the loss.
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include "runtime/tensor.hpp"
 
 namespace ringside {
+
+// Which part of the whole parameter this rank has. By default all of it.
+struct Layout {
+  std::vector<std::size_t> whole{};  // shape of the parameter uncut, without padding
+  int dimension = -1;                // along which it is cut; -1: it is not
+  std::size_t first = 0;  // row or column of the whole at which this part begins; rows and columns
+                          // past the whole are padding: zero, and their gradient is zero
+  int copies = 1;         // ranks of the group that have this very part
+  bool partial_gradient = false;  // a copy's gradient is only its rank's part of the sum
+};
 
 // Both tensors may be replaced from outside by others of the same shape and type, such as views
 // into a bucket: who computes with them asks for them anew each time.
@@ -13,6 +25,11 @@ struct Parameter {
   std::string name;  // "hidden.0.weight"
   Tensor value;
   Tensor grad;
+  Layout layout{};
 };
+
+// Rows or columns of this part, along the dimension in which it is cut, that are no padding; of a
+// parameter that is not cut, its first dimension.
+std::size_t real_extent(const Parameter& parameter);
 
 }  // namespace ringside

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "models/cross_entropy.hpp"
+#include "models/initialise.hpp"
 #include "models/linear.hpp"
 #include "models/token_embedding.hpp"
 #include "runtime/errors.hpp"
@@ -164,7 +165,8 @@ TEST(LinearInABucket, HasTheSameGradientBitsF64) {
 
 TEST(TokenEmbeddingLayer, LooksUpSideBySide) {
   SingleDevice d;
-  TokenEmbedding<float> layer(d.device, "embedding", 256, 3, 1.0, 1);
+  TokenEmbedding<float> layer(
+      d.device, "embedding", make_parameter<float>(d.device, "embedding.weight", {256, 3}, 1.0, 1));
   Tensor contexts(d.memory, DType::i32, {2, 2}, Category::activations, "contexts");
   const std::vector<std::int32_t> bytes{0, 255, 7, 7};
   std::copy(bytes.begin(), bytes.end(), contexts.as<std::int32_t>().begin());
@@ -182,7 +184,9 @@ TEST(TokenEmbeddingLayer, LooksUpSideBySide) {
 
 TEST(TokenEmbeddingLayer, AddsEachOccurrenceToItsRow) {
   SingleDevice d;
-  TokenEmbedding<double> layer(d.device, "embedding", 256, 1, 1.0, 1);
+  TokenEmbedding<double> layer(
+      d.device, "embedding",
+      make_parameter<double>(d.device, "embedding.weight", {256, 1}, 1.0, 1));
   Tensor contexts(d.memory, DType::i32, {2, 2}, Category::activations, "contexts");
   const std::vector<std::int32_t> bytes{9, 7, 7, 0};
   std::copy(bytes.begin(), bytes.end(), contexts.as<std::int32_t>().begin());
@@ -204,7 +208,8 @@ TEST(TokenEmbeddingLayer, AddsEachOccurrenceToItsRow) {
 
 TEST(TokenEmbeddingLayer, RefusesTokensOutsideTheVocabulary) {
   SingleDevice d;
-  TokenEmbedding<float> layer(d.device, "embedding", 5, 3, 1.0, 1);
+  TokenEmbedding<float> layer(d.device, "embedding",
+                              make_parameter<float>(d.device, "embedding.weight", {5, 3}, 1.0, 1));
   for (const std::int32_t token : {-1, 5}) {
     const Tensor contexts(d.memory, DType::i32, {1, 1}, Category::activations, "contexts");
     contexts.as<std::int32_t>()[0] = token;

@@ -1,0 +1,146 @@
+#include "models/gpt.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/block.hpp"
+#include "models/initialise.hpp"
+#include "models/token_embedding.hpp"
+#include "models/vocabulary_head.hpp"
+
+namespace ringside {
+
+namespace {
+
+template <class T>
+class Maker {
+ public:
+  Maker(Device device, const GptConfig& config, std::uint64_t seed, Cut cut,
+        std::shared_ptr<Seam> seam)
+      : device_(device),
+        config_(config),
+        seed_(seed),
+        ranks_(cut.ranks),
+        share_(share_of(config, cut)),
+        seam_(std::move(seam)) {}
+
+  std::unique_ptr<Model> model() const {
+    auto layers = this->layers();
+    const VocabularyShard shard{share_.vocab.first, share_.real, config_.vocab};
+    return std::make_unique<Model>(
+        device_, 1, std::move(layers),
+        [device = device_, shard, seam = seam_](const Tensor& logits,
+                                                std::span<const std::int32_t> targets) {
+          return cross_entropy<T>(device, logits, targets, shard, *seam);
+        });
+  }
+
+ private:
+  std::vector<std::unique_ptr<Layer>> layers() const {
+    std::vector<std::unique_ptr<Layer>> layers;
+    auto embed = std::make_unique<TokenEmbedding<T>>(device_, "embed", rows("embed", share_.vocab),
+                                                     config_.tied, seam_);
+    Parameter* table = embed->parameters().front();
+    layers.push_back(std::move(embed));
+    for (std::size_t i = 0; i < config_.layers; ++i) {
+      layers.push_back(block("layers." + std::to_string(i)));
+    }
+    layers.push_back(std::make_unique<RmsNorm<T>>(norm("final_norm")));
+    layers.push_back(config_.tied
+                         ? std::make_unique<VocabularyHead<T>>(device_, "head", table, seam_)
+                         : std::make_unique<VocabularyHead<T>>(device_, "head",
+                                                               rows("head", share_.vocab), seam_));
+    return layers;
+  }
+
+  std::unique_ptr<Layer> block(const std::string& name) const {
+    return std::make_unique<Block<T>>(device_, name, norm(name + ".norm1"),
+                                      attention(name + ".attention"), norm(name + ".norm2"),
+                                      mlp(name + ".mlp"), config_.recompute);
+  }
+
+  RmsNorm<T> norm(const std::string& name) const {
+    Parameter gain = make_parameter<T>(device_, name + ".weight", {config_.hidden}, 0, seed_,
+                                       {.copies = ranks_});
+    std::ranges::fill(gain.value.as<T>(), T(1));
+    return {device_, name, std::move(gain), config_.norm_eps};
+  }
+
+  Attention<T> attention(const std::string& name) const {
+    const std::size_t dim = config_.head_width();
+    const std::size_t q = config_.heads * dim;
+    const std::size_t kv = config_.kv_heads * dim;
+    const auto columns_of = [&](Share heads) {
+      return Share{heads.first * dim, heads.count * dim};
+    };
+    const Share own = columns_of(share_.heads);
+    const Share own_kv = columns_of(share_.kv_heads);
+    return {device_,
+            name,
+            {.heads = {share_.heads.count, share_.kv_heads.count, dim},
+             .rope_base = config_.rope_base,
+             .recompute = config_.recompute},
+            {.q = columns(name + ".q", {config_.hidden, q}, own),
+             .k = columns(name + ".k", {config_.hidden, kv}, own_kv, share_.kv_copies),
+             .v = columns(name + ".v", {config_.hidden, kv}, own_kv, share_.kv_copies),
+             .o = rows_of(name + ".o", {q, config_.hidden}, own)},
+            seam_};
+  }
+
+  SwiGlu<T> mlp(const std::string& name) const {
+    const std::vector<std::size_t> in{config_.hidden, config_.ffn};
+    return {device_,
+            name,
+            {.gate = columns(name + ".gate", in, share_.ffn),
+             .up = columns(name + ".up", in, share_.ffn),
+             .down = rows_of(name + ".down", {config_.ffn, config_.hidden}, share_.ffn)},
+            seam_};
+  }
+
+  // A table with a row for each token.
+  Parameter rows(const std::string& name, Share share) const {
+    return make_parameter<T>(device_, name + ".weight", {share.count, config_.hidden},
+                             bound(config_.hidden), seed_,
+                             layout({config_.vocab, config_.hidden}, 0, share));
+  }
+
+  Parameter rows_of(const std::string& name, std::vector<std::size_t> whole, Share share) const {
+    return make_parameter<T>(device_, name + ".weight", {share.count, whole[1]}, bound(whole[0]),
+                             seed_, layout(whole, 0, share));
+  }
+
+  Parameter columns(const std::string& name, std::vector<std::size_t> whole, Share share,
+                    int copies = 1) const {
+    Layout cut = layout(whole, 1, share);
+    cut.copies = copies;
+    cut.partial_gradient = copies > 1;
+    return make_parameter<T>(device_, name + ".weight", {whole[0], share.count}, bound(whole[0]),
+                             seed_, cut);
+  }
+
+  Layout layout(std::vector<std::size_t> whole, int dimension, Share share) const {
+    return ranks_ == 1
+               ? Layout{.whole = std::move(whole)}
+               : Layout{.whole = std::move(whole), .dimension = dimension, .first = share.first};
+  }
+
+  static double bound(std::size_t in) { return 1 / std::sqrt(static_cast<double>(in)); }
+
+  Device device_;
+  GptConfig config_;
+  std::uint64_t seed_;
+  int ranks_;
+  GptShare share_;
+  std::shared_ptr<Seam> seam_;
+};
+
+}  // namespace
+
+std::unique_ptr<Model> make_gpt(Device device, const GptConfig& config, std::uint64_t seed, Cut cut,
+                                const std::shared_ptr<Seam>& seam) {
+  require_usable(config, cut.ranks);
+  return config.dtype == DType::f64 ? Maker<double>(device, config, seed, cut, seam).model()
+                                    : Maker<float>(device, config, seed, cut, seam).model();
+}
+
+}  // namespace ringside
