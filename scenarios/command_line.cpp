@@ -46,6 +46,9 @@ int run_named(const std::string& verb, const Words& words) {
   if (verb == "collective") {
     return run_or_help(asked_collective(words), collective_verb);
   }
+  if (verb == "figures") {
+    return run_or_help(asked_figures(words), figures_verb);
+  }
   const auto names = verb_names();
   const std::string kind = verb.starts_with("-") ? "flag before a verb" : "verb";
   throw BadUse("there is no " + kind + " " + verb + did_you_mean(verb, names) + " (verbs are " +

@@ -19,7 +19,7 @@ constexpr const char* exit_codes =
     "3 a rank was lost or silent past the limit, 4 deadlock, or members that disagree\n"
     "about an operation or a message, 5 out of device memory.\n";
 
-constexpr std::array<VerbText, 6> verbs{{
+constexpr std::array<VerbText, 7> verbs{{
     {"list", "show the scenarios, each with its lesson",
      "Examples:\n"
      "  ringside list\n"
@@ -65,6 +65,15 @@ constexpr std::array<VerbText, 6> verbs{{
      "S is the size of the whole buffer; algbw = S/time; busbw = algbw x what the operation asks "
      "of\n"
      "a link. docs/formats.md has all columns. An element that is wrong ends with exit code 1.\n"},
+    {"figures", "compute the chapter's figures, run those that can be run, and compare",
+     "Examples:\n"
+     "  ringside figures\n"
+     "  ringside figures ZeRO --formulas\n"
+     "  ringside figures --json\n"
+     "\n"
+     "formula: computed here; executed: counted on a job with meta tensors at true scale;\n"
+     "estimate: rests on an assumed rate; published: quoted. docs/figures.md says more. A figure\n"
+     "that differs from the chapter's ends with exit code 1.\n"},
 }};
 
 const VerbText& text_of(const std::string& verb) {

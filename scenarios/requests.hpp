@@ -7,6 +7,7 @@
 
 #include "scenarios/collective_case.hpp"
 #include "scenarios/explain_verb.hpp"
+#include "scenarios/figures_verb.hpp"
 #include "scenarios/list_verb.hpp"
 #include "scenarios/log_verb.hpp"
 #include "scenarios/prove_verb.hpp"
@@ -28,6 +29,7 @@ Asked<RunRequest> asked_run(const std::vector<std::string>& words);
 Asked<LogRequest> asked_log(const std::vector<std::string>& words);
 Asked<ProveRequest> asked_prove(const std::vector<std::string>& words);
 Asked<ExplainRequest> asked_explain(const std::vector<std::string>& words);
+Asked<FiguresRequest> asked_figures(const std::vector<std::string>& words);
 Asked<CollectiveRequest> asked_collective(const std::vector<std::string>& words);
 
 }  // namespace ringside

@@ -11,13 +11,9 @@
 #include "scenarios/setting_keys.hpp"
 
 namespace ringside {
-namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uintmax_t largest_file = 1 << 20;
-
-// The folder that holds the scenarios; none where the program was moved away from them.
 std::optional<fs::path> scenarios_folder() {
   std::vector<fs::path> places{fs::path(RINGSIDE_SOURCE_DIR)};
   std::error_code ignored;
@@ -32,6 +28,10 @@ std::optional<fs::path> scenarios_folder() {
   }
   return std::nullopt;
 }
+
+namespace {
+
+constexpr std::uintmax_t largest_file = 1 << 20;
 
 std::string name_in(const fs::path& folder, const fs::path& path) {
   return path.lexically_relative(folder).replace_extension().generic_string();

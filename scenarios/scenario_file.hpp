@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,9 @@ struct ScenarioFile {
   std::string name;  // "dp/ring"
   std::filesystem::path path;
 };
+
+// The folder that holds the scenarios; none where the program was moved away from them.
+std::optional<std::filesystem::path> scenarios_folder();
 
 // All scenarios that come with the program, by name: those of the source tree it was built from, or
 // of the tree around the program file where that is gone.

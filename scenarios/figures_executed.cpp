@@ -1,0 +1,97 @@
+#include "scenarios/figures_executed.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+
+#include "collectives/all_reduce.hpp"
+#include "runtime/launch.hpp"
+#include "runtime/tensor.hpp"
+
+namespace ringside {
+
+namespace {
+
+constexpr std::string_view label = "gradients";
+
+// What one rank saw of the all-reduce; plain, so that it travels as it is.
+struct Seen {
+  std::int64_t sent = 0;
+  std::int64_t received = 0;
+  Time took{0};
+};
+
+std::vector<Seen> all_reduce_gradients(const FigureInputs& inputs, int ranks,
+                                       std::string_view algorithm, const Cluster& cluster) {
+  const std::size_t count = inputs.anchor.count();
+  return run_ranks(ranks, {.cluster = cluster, .memory = Backing::meta}, [&](Rank& rank) {
+    const Tensor gradients(rank.memory(), DType::bf16, {count}, Category::gradients, "gradients");
+    all_reduce(rank.world(), gradients.buffer(), ReduceOp::sum, {algorithm, label});
+    Seen seen{.took = rank.now()};
+    for (const TrafficSum& sum : rank.traffic().sums()) {
+      if (std::string_view(sum.label) == label) {
+        seen.sent += sum.sent_bytes;
+        seen.received += sum.received_bytes;
+      }
+    }
+    return seen;
+  });
+}
+
+// `value` is a whole number of `unit`: divided once, so that equal ranks leave no rounding.
+Executed over_ranks(const std::vector<Seen>& ranks, std::int64_t (*value)(const Seen&), double unit,
+                    std::string summed) {
+  std::int64_t sum = 0;
+  std::int64_t least = value(ranks.front());
+  std::int64_t most = least;
+  for (const Seen& seen : ranks) {
+    sum += value(seen);
+    least = std::min(least, value(seen));
+    most = std::max(most, value(seen));
+  }
+  return {.mean = static_cast<double>(sum) / (static_cast<double>(ranks.size()) * unit),
+          .least = static_cast<double>(least) / unit,
+          .most = static_cast<double>(most) / unit,
+          .summed = std::move(summed)};
+}
+
+Executed sent(const std::vector<Seen>& ranks) {
+  return over_ranks(
+      ranks, [](const Seen& seen) { return seen.sent; }, 1,
+      fmt::format("label {}: bytes sent, mean of {} ranks", label, ranks.size()));
+}
+
+Executed received_by_rank_0(const std::vector<Seen>& ranks) {
+  return over_ranks(
+      {ranks.front()}, [](const Seen& seen) { return seen.received; }, 1,
+      fmt::format("label {}: bytes received by rank 0 of {}", label, ranks.size()));
+}
+
+// A machine for each card, as the estimate has it, without latency.
+Executed seconds_over_infiniband(const FigureInputs& inputs) {
+  Cluster cluster = inputs.cluster;
+  cluster.gpus_per_node = 1;
+  cluster.ib.latency = Time{0};
+  return over_ranks(
+      all_reduce_gradients(inputs, inputs.ranks, "ring", cluster),
+      [](const Seen& seen) { return seen.took.count(); }, 1e12,
+      fmt::format("label {}: modelled seconds of the all-reduce, {} nodes of one card, latency 0",
+                  label, inputs.ranks));
+}
+
+}  // namespace
+
+std::map<std::string, Executed> executed_figures(const FigureInputs& inputs) {
+  const Cluster& cluster = inputs.cluster;
+  const int few = inputs.ranks;
+  const int many = inputs.many_ranks;
+  return {
+      {"DP07", sent(all_reduce_gradients(inputs, few, "ring", cluster))},
+      {"DP08", sent(all_reduce_gradients(inputs, many, "ring", cluster))},
+      {"DP09", received_by_rank_0(all_reduce_gradients(inputs, few, "naive", cluster))},
+      {"DP10", received_by_rank_0(all_reduce_gradients(inputs, many, "naive", cluster))},
+      {"DP12", seconds_over_infiniband(inputs)},
+  };
+}
+
+}  // namespace ringside

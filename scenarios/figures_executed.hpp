@@ -1,0 +1,22 @@
+// Figures that are measured on running jobs: meta tensors at true scale.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "scenarios/figure_inputs.hpp"
+
+namespace ringside {
+
+// Of what each rank counted; ranks differ where a buffer does not divide evenly.
+struct Executed {
+  double mean = 0;
+  double least = 0;
+  double most = 0;
+  std::string summed{};  // which traffic, by label
+};
+
+// By the figure's id.
+std::map<std::string, Executed> executed_figures(const FigureInputs& inputs);
+
+}  // namespace ringside

@@ -1,0 +1,168 @@
+// The chapter's figures: the program's own formulas against the table's exact column, which the
+// program does not read.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <regex>
+
+#include "scenarios/figure_sections.hpp"
+#include "scenarios/figures_verb.hpp"
+#include "tests/scenarios/refusal.hpp"
+#include "tests/support/program.hpp"
+
+namespace ringside {
+namespace {
+
+struct Quantity {
+  double value;
+  std::string unit;
+};
+
+// "0.21875 ratio (= 7/32)": one number with a unit, and perhaps the fraction that it is.
+std::optional<Quantity> quantity_of(const std::string& exact) {
+  static const std::regex form("([0-9.]+) ([^(:>]*[^(:> ])( \\(= ([0-9]+)/([0-9]+)\\))?");
+  std::smatch parts;
+  if (!std::regex_match(exact, parts, form)) {
+    return std::nullopt;
+  }
+  const double value =
+      parts[3].matched ? std::stod(parts[4]) / std::stod(parts[5]) : std::stod(parts[1]);
+  return Quantity{value, parts[2]};
+}
+
+// The table has 15 digits.
+bool same(double a, double b) {
+  return std::abs(a - b) <= 5e-15 * std::abs(b);
+}
+
+// "" when a figure is what the table's exact column says, or says no number.
+std::string difference(const Figure& figure, const FigureRow& row) {
+  const auto quantity = quantity_of(row.exact);
+  if (!quantity) {
+    return figure.exact ? figure.id + " is a number, and not in the table" : "";
+  }
+  if (!figure.exact || !same(*figure.exact, quantity->value) || figure.unit != quantity->unit) {
+    return figure.id + " is " + std::to_string(figure.exact.value_or(-1)) + " " + figure.unit +
+           ", not " + row.exact;
+  }
+  return "";
+}
+
+TEST(Figures, AreTheTablesExactValues) {
+  const auto figures = judged_figures({.execute = false});
+  int numbers = 0;
+  for (const JudgedFigure& judged : figures) {
+    EXPECT_EQ(difference(judged.figure, judged.row), "");
+    numbers += judged.figure.exact ? 1 : 0;
+  }
+  EXPECT_EQ(numbers, 100);
+}
+
+// Of the schedules' figures those that are simulated are missing.
+TEST(Figures, AreAllOfTheTableButSimulatedSchedules) {
+  const auto figures = judged_figures({.execute = false});
+  std::vector<std::string> missing;
+  std::size_t at = 0;
+  for (const FigureRow& row : figure_table()) {
+    if (at < figures.size() && figures[at].row.id == row.id) {
+      ++at;
+    } else {
+      missing.push_back(row.id);
+    }
+  }
+  EXPECT_EQ(missing, (std::vector<std::string>{"PP10", "PP14", "PU12"}));
+}
+
+TEST(Figures, OfTheExactColumnTheFormIsKnown) {
+  EXPECT_EQ(quantity_of("97234997832 B")->value, 97'234'997'832);
+  EXPECT_EQ(quantity_of("1.75 x (= 7/4)")->unit, "x");
+  EXPECT_EQ(quantity_of("0.466666666666667 ratio (= 7/15)")->value, 7.0 / 15);
+  for (const auto* text : {"-", "10:26:42:58 pairs (sum 136)", "1.78e-15 (seed dependent)",
+                           "45634027520 > 24437144096 B", "2ND forward + 4ND backward"}) {
+    EXPECT_FALSE(quantity_of(text)) << text;
+  }
+}
+
+// Negative control: a config with one number changed gives other figures.
+TEST(Figures, OfAnotherModelAreOtherNumbers) {
+  std::string text = content(RINGSIDE_SOURCE_DIR "/models/configs/qwen3.8-27b.json");
+  const std::string layers = "\"num_hidden_layers\": 64";
+  text.replace(text.find(layers), layers.size(), "\"num_hidden_layers\": 60");
+  const TemporaryFolder folder;
+  std::ofstream(folder / "shorter.json") << text;
+  FigureInputs inputs;
+  inputs.anchor = published_model(read_published_config(folder / "shorter.json"));
+  std::vector<std::string> others;
+  for (const Figure& figure : zero_figures(inputs)) {
+    for (const FigureRow& row : figure_table()) {
+      if (row.id == figure.id && !difference(figure, row).empty()) {
+        others.push_back(row.id);
+      }
+    }
+  }
+  EXPECT_EQ(others, (std::vector<std::string>{"ZR01", "ZR02", "ZR03", "ZR04", "ZR09", "ZR10"}));
+}
+
+TEST(Figures, ThatDifferFail) {
+  const FigureRow row{"DP06", "DP", "", "", "55.6 GB", "formula"};
+  const auto verdict = [&](const std::string& shown, std::optional<Executed> executed) {
+    return JudgedFigure{row, number("DP06", "", 55'562'855'904, "B", shown), executed}.verdict();
+  };
+  EXPECT_EQ(verdict("55.6 GB", {}), "pass");
+  EXPECT_EQ(verdict("55.7 GB", {}), "fail");
+  EXPECT_EQ(verdict("55.6 GB", Executed{.mean = 55'562'855'904}), "pass");
+  EXPECT_EQ(verdict("55.6 GB", Executed{.mean = 55'562'855'905}), "fail");
+  EXPECT_EQ((JudgedFigure{row, quoted("DP06", ""), {}}).verdict(), "not_applicable");
+  EXPECT_EQ((JudgedFigure{row, statement("DP06", "", "", false, "55.6 GB"), {}}).verdict(), "fail");
+}
+
+// By true counting: the mean over ranks whose chunks differ by an element.
+TEST(Figures, AreExecutedAtTrueScale) {
+  const auto executed = executed_figures({});
+  EXPECT_EQ(executed.at("DP07").mean, 97'234'997'832);
+  EXPECT_EQ(executed.at("DP08").mean, 109'389'372'561);
+  EXPECT_LT(executed.at("DP08").least, executed.at("DP08").most);
+  EXPECT_EQ(executed.at("DP09").mean, 388'939'991'328);
+  EXPECT_EQ(executed.at("DP10").mean, 3'500'459'921'952);
+  EXPECT_EQ(executed.at("DP12").mean, 1.94469995664);
+}
+
+TEST(FiguresVerb, PrintsThemAndTheirVerdict) {
+  const auto text = run_program("figures");
+  EXPECT_EQ(text.exit_code, 0);
+  EXPECT_EQ(text.err, "");
+  EXPECT_TRUE(has(text.out, "DP07    executed         97,234,997,832  B"));
+  EXPECT_TRUE(has(text.out, "verdict: pass"));
+  const auto section = run_program("figures ZeRO --formulas");
+  EXPECT_TRUE(has(section.out, "ZR01"));
+  EXPECT_FALSE(has(section.out, "DP07"));
+}
+
+TEST(FiguresVerb, GivesOneDocument) {
+  const auto document = run_program("figures --json").document();
+  EXPECT_EQ(document["verb"], "figures");
+  EXPECT_EQ(document["verdict"], "pass");
+  for (const auto& figure : document["figures"]) {
+    for (const auto* key :
+         {"id", "provenance", "exact", "executed", "unit", "shown", "chapter", "verdict"}) {
+      EXPECT_TRUE(figure.contains(key)) << figure;
+    }
+    if (figure["id"] == "DP07") {
+      EXPECT_EQ(figure["provenance"], "executed");
+      EXPECT_EQ(figure["exact"], 97'234'997'832);
+      EXPECT_EQ(figure["executed"], 97'234'997'832);
+      EXPECT_EQ(figure["unit"], "B");
+      EXPECT_EQ(figure["shown"], "97.2 GB");
+    }
+  }
+}
+
+TEST(FiguresVerb, RefusesASectionThatDoesNotExist) {
+  const auto refused = run_program("figures ZERO3");
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_TRUE(has(refused.err, "SECTION ZERO3: must be one of DP, ZeRO, TP")) << refused.err;
+}
+
+}  // namespace
+}  // namespace ringside
