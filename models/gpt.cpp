@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "models/block.hpp"
+#include "models/half_layer.hpp"
 #include "models/initialise.hpp"
 #include "models/token_embedding.hpp"
 #include "models/vocabulary_head.hpp"
@@ -38,18 +39,23 @@ class Maker {
  private:
   std::vector<std::unique_ptr<Layer>> layers() const {
     std::vector<std::unique_ptr<Layer>> layers;
+    HalfParameters halves;
+    const auto add = [&](std::unique_ptr<Layer> layer) {
+      layers.push_back(config_.dtype == DType::bf16
+                           ? std::make_unique<HalfLayer>(device_, std::move(layer), halves)
+                           : std::move(layer));
+    };
     auto embed = std::make_unique<TokenEmbedding<T>>(device_, "embed", rows("embed", share_.vocab),
                                                      config_.tied, seam_);
     Parameter* table = embed->parameters().front();
-    layers.push_back(std::move(embed));
+    add(std::move(embed));
     for (std::size_t i = 0; i < config_.layers; ++i) {
-      layers.push_back(block("layers." + std::to_string(i)));
+      add(block("layers." + std::to_string(i)));
     }
-    layers.push_back(std::make_unique<RmsNorm<T>>(norm("final_norm")));
-    layers.push_back(config_.tied
-                         ? std::make_unique<VocabularyHead<T>>(device_, "head", table, seam_)
-                         : std::make_unique<VocabularyHead<T>>(device_, "head",
-                                                               rows("head", share_.vocab), seam_));
+    add(std::make_unique<RmsNorm<T>>(norm("final_norm")));
+    add(config_.tied ? std::make_unique<VocabularyHead<T>>(device_, "head", table, seam_)
+                     : std::make_unique<VocabularyHead<T>>(device_, "head",
+                                                           rows("head", share_.vocab), seam_));
     return layers;
   }
 
@@ -63,6 +69,7 @@ class Maker {
     Parameter gain = make_parameter<T>(device_, name + ".weight", {config_.hidden}, 0, seed_,
                                        {.copies = ranks_});
     std::ranges::fill(gain.value.as<T>(), T(1));
+    gain.gain = true;
     return {device_, name, std::move(gain), config_.norm_eps};
   }
 

@@ -20,7 +20,7 @@ struct GptConfig {
   bool tied = false;  // the head computes with the embedding's table
   double rope_base = 10'000;
   double norm_eps = 1e-6;
-  DType dtype = DType::f32;  // or f64
+  DType dtype = DType::f32;  // or f64; or bf16: weights and gradients, computed with in f32
   Recompute recompute = Recompute::none;
 
   std::size_t head_width() const { return head_dim != 0 ? head_dim : hidden / heads; }

@@ -33,8 +33,8 @@ void require_widths(const GptConfig& c) {
                  to_string(c.hidden) + ", " + to_string(c.heads) + ", " + to_string(c.kv_heads) +
                  ", " + to_string(c.ffn) + " and " + to_string(c.vocab));
   }
-  if (c.dtype != DType::f32 && c.dtype != DType::f64) {
-    throw BadUse("a model is made of f32 or f64, not of " + std::string(name_of(c.dtype)));
+  if (c.dtype != DType::f32 && c.dtype != DType::f64 && c.dtype != DType::bf16) {
+    throw BadUse("a GPT is made of f32, f64 or bf16, not of " + std::string(name_of(c.dtype)));
   }
 }
 

@@ -29,9 +29,9 @@ struct GptShare {
 };
 
 // Throws BadUse, with the numbers and the nearest choices that would do: for a width of 0, another
-// type than f32 and f64, heads that KV heads do not divide, a hidden width that heads do not divide
-// (when head_dim is not given), an odd head_dim; for ranks that do not divide heads or ffn, or that
-// neither divide the KV heads nor are a multiple of them.
+// type than f32, f64 and bf16, heads that KV heads do not divide, a hidden width that heads do not
+// divide (when head_dim is not given), an odd head_dim; for ranks that do not divide heads or ffn,
+// or that neither divide the KV heads nor are a multiple of them.
 void require_usable(const GptConfig& config, int ranks = 1);
 
 // The vocabulary is padded to a multiple of the ranks. Throws as require_usable does, and for a

@@ -1,5 +1,6 @@
 #include "models/gradient_norm.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "models/tensor_elements.hpp"
@@ -9,19 +10,21 @@ namespace ringside {
 double sum_of_squares(const std::vector<Parameter*>& parameters) {
   double squares = 0;
   for (const Parameter* parameter : parameters) {
-    with_elements(parameter->grad, [&](auto elements) {
-      for (const auto element : elements) {
+    if (parameter->trainable) {
+      for_each_element(parameter->grad, [&](auto element) {
         squares += static_cast<double>(element) * static_cast<double>(element);
-      }
-    });
+      });
+    }
   }
   return squares;
 }
 
 double gradient_norm(const std::vector<Parameter*>& parameters) {
   const double root = std::sqrt(sum_of_squares(parameters));
-  const bool f32 = !parameters.empty() && parameters.front()->grad.dtype() == DType::f32;
-  return f32 ? static_cast<double>(static_cast<float>(root)) : root;
+  const auto first =
+      std::ranges::find_if(parameters, [](const Parameter* p) { return p->trainable; });
+  const bool f64 = first == parameters.end() || (*first)->grad.dtype() == DType::f64;
+  return f64 ? root : static_cast<double>(static_cast<float>(root));
 }
 
 }  // namespace ringside

@@ -52,10 +52,14 @@ class Layer {
   // [tokens, out] -> [tokens, in]; from here `saved` holds what the weight gradient needs. A layer
   // whose input is not differentiable returns an empty tensor.
   virtual Tensor backward_input(const Tensor& grad_out, Saved& saved) = 0;
-  // Adds to the gradients, and empties `saved` of tensors and parts.
+  // Adds to the gradients of the parameters that are trainable, and empties `saved` of tensors and
+  // parts.
   virtual void backward_weight(Saved& saved) = 0;
 
   virtual std::vector<Parameter*> parameters() = 0;
+
+  // Parameters of other layers that it computes with, and adds gradients to (a tied head).
+  virtual std::vector<Parameter*> borrowed() { return {}; }
 };
 
 }  // namespace ringside

@@ -72,14 +72,18 @@ template <class T>
 void Linear<T>::backward_weight(Saved& saved) {
   const auto in = matrix<T>(saved.tensors.at(0));
   const auto grad_sum = matrix<T>(saved.tensors.at(1));
-  matrix<T>(weight_.grad).noalias() += in.transpose() * grad_sum;
+  if (weight_.trainable) {
+    matrix<T>(weight_.grad).noalias() += in.transpose() * grad_sum;
+    charge_product(saved.tensors.at(0).shape().front(), " weight gradient");
+  }
   // Row by row: Eigen's column sums add in an order that depends on the address of their result,
   // which is another one in a bucket.
-  auto bias_grad = matrix<T>(bias_.grad);
-  for (Eigen::Index row = 0; row < grad_sum.rows(); ++row) {
-    bias_grad += grad_sum.row(row);
+  if (bias_.trainable) {
+    auto bias_grad = matrix<T>(bias_.grad);
+    for (Eigen::Index row = 0; row < grad_sum.rows(); ++row) {
+      bias_grad += grad_sum.row(row);
+    }
   }
-  charge_product(saved.tensors.at(0).shape().front(), " weight gradient");
   saved.tensors.clear();
 }
 

@@ -1,5 +1,6 @@
 #include "models/mlp.hpp"
 
+#include "models/half_layer.hpp"
 #include "models/initialise.hpp"
 #include "models/linear.hpp"
 #include "models/token_embedding.hpp"
@@ -19,8 +20,9 @@ void require_usable(const MlpConfig& config) {
     throw BadUse("a vocabulary of " + std::to_string(config.vocab) +
                  " cannot hold the 256 values of a byte");
   }
-  if (config.dtype != DType::f32 && config.dtype != DType::f64) {
-    throw BadUse("a model is made of f32 or f64, not of " + std::string(name_of(config.dtype)));
+  if (config.dtype != DType::f32 && config.dtype != DType::f64 && config.dtype != DType::bf16) {
+    throw BadUse("a model is made of f32, f64 or bf16, not of " +
+                 std::string(name_of(config.dtype)));
   }
 }
 
@@ -28,13 +30,19 @@ template <class T>
 std::vector<std::unique_ptr<Layer>> layers_of(Device device, const MlpConfig& config,
                                               std::uint64_t seed) {
   std::vector<std::unique_ptr<Layer>> layers;
-  layers.push_back(std::make_unique<TokenEmbedding<T>>(
+  HalfParameters halves;
+  const auto add = [&](std::unique_ptr<Layer> layer) {
+    layers.push_back(config.dtype == DType::bf16
+                         ? std::make_unique<HalfLayer>(device, std::move(layer), halves)
+                         : std::move(layer));
+  };
+  add(std::make_unique<TokenEmbedding<T>>(
       device, "embedding",
       make_parameter<T>(device, "embedding.weight", {config.vocab, config.embedding}, 1.0, seed)));
   std::size_t width = config.context * config.embedding;
   for (std::size_t i = 0; i < config.layers; ++i) {
-    layers.push_back(std::make_unique<Linear<T>>(device, "hidden." + std::to_string(i), width,
-                                                 config.hidden, Activation::tanh, seed));
+    add(std::make_unique<Linear<T>>(device, "hidden." + std::to_string(i), width, config.hidden,
+                                    Activation::tanh, seed));
     width = config.hidden;
   }
   layers.push_back(

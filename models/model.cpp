@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "models/tensor_elements.hpp"
 #include "runtime/errors.hpp"
 
 namespace ringside {
@@ -50,6 +51,14 @@ double Model::forward_backward(const Batch& batch, LayerHooks& hooks) {
     grad = layers_[i]->backward_input(grad, saved[i]);
     layers_[i]->backward_weight(saved[i]);
     hooks.after_backward(i);
+  }
+  return sum;
+}
+
+LossSum Model::loss(const Tensor& logits, const Batch& batch) const {
+  LossSum sum = loss_(logits, batch.targets);
+  if (loss_scale_ != 1) {
+    map_elements(sum.grad, [&](auto g) { return g * static_cast<decltype(g)>(loss_scale_); });
   }
   return sum;
 }

@@ -34,6 +34,10 @@ class Model {
   double forward_backward(const Batch& batch, LayerHooks& hooks);
   double forward_backward(const Batch& batch);
 
+  // From now on losses are multiplied by this before backward, and so are all gradients; the loss
+  // that is returned is not.
+  void scale_loss(double scale) { loss_scale_ = scale; }
+
   std::size_t layer_count() const { return layers_.size(); }
 
   Layer& layer(std::size_t i) { return *layers_.at(i); }
@@ -41,15 +45,15 @@ class Model {
   // What the first layer takes: [tokens, context], i32; meta where the device memory is.
   Tensor input_of(const Batch& batch) const;
 
-  LossSum loss(const Tensor& logits, const Batch& batch) const {
-    return loss_(logits, batch.targets);
-  }
+  // Its gradient is scaled.
+  LossSum loss(const Tensor& logits, const Batch& batch) const;
 
  private:
   Device device_;
   std::size_t context_;
   std::vector<std::unique_ptr<Layer>> layers_;
   Loss loss_;
+  double loss_scale_ = 1;
 };
 
 }  // namespace ringside

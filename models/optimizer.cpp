@@ -1,62 +1,52 @@
 #include "models/optimizer.hpp"
 
+#include <algorithm>
 #include <cmath>
-#include <cstdint>
 
 #include "models/tensor_elements.hpp"
 #include "runtime/errors.hpp"
+#include "runtime/reduce.hpp"
 
 namespace ringside {
 
 namespace {
 
-std::vector<Tensor> state_like(DeviceMemory& memory, const std::vector<Parameter*>& parameters,
-                               const std::string& what) {
-  std::vector<Tensor> state;
-  for (const Parameter* p : parameters) {
-    state.emplace_back(memory, p->value.dtype(), p->value.shape(), Category::optimizer_state,
-                       p->name + what);
-  }
-  return state;
-}
+// What is kept for one parameter.
+struct State {
+  Tensor master;                // of a bf16 parameter, f32
+  std::vector<Tensor> moments;  // in the order of the rule's names
+  std::int64_t steps = 0;
+  bool made = false;
+};
 
-class Sgd : public Optimizer {
+class SgdRule {
  public:
-  Sgd(const OptimizerConfig& config, DeviceMemory& memory, std::vector<Parameter*> parameters)
-      : config_(config), parameters_(std::move(parameters)) {
-    if (config_.momentum != 0) {
-      velocity_ = state_like(memory, parameters_, ".velocity");
-    }
+  explicit SgdRule(OptimizerConfig config) : config_(std::move(config)) {}
+
+  std::vector<const char*> moments() const {
+    return config_.momentum != 0 ? std::vector{".velocity"} : std::vector<const char*>{};
   }
 
-  void step() override {
-    for (std::size_t i = 0; i < parameters_.size(); ++i) {
-      with_elements(parameters_[i]->value, [&](auto value) { update(i, value); });
-    }
-  }
-
- private:
-  template <class T>
-  void update(std::size_t i, std::span<T> value) {
-    const std::span<T> grad = parameters_[i]->grad.template as<T>();
+  template <class T, class G>
+  void update(const Parameter& /*parameter*/, const State& state, std::span<T> value,
+              std::span<const G> grad) const {
     const auto lr = static_cast<T>(config_.lr);
-    if (velocity_.empty()) {
+    if (state.moments.empty()) {
       for (std::size_t e = 0; e < value.size(); ++e) {
-        value[e] -= lr * grad[e];
+        value[e] -= lr * static_cast<T>(grad[e]);
       }
       return;
     }
-    const std::span<T> velocity = velocity_[i].template as<T>();
+    const std::span<T> velocity = state.moments[0].template as<T>();
     const auto momentum = static_cast<T>(config_.momentum);
     for (std::size_t e = 0; e < value.size(); ++e) {
-      velocity[e] = momentum * velocity[e] + grad[e];
+      velocity[e] = momentum * velocity[e] + static_cast<T>(grad[e]);
       value[e] -= lr * velocity[e];
     }
   }
 
+ private:
   OptimizerConfig config_;
-  std::vector<Parameter*> parameters_;
-  std::vector<Tensor> velocity_;
 };
 
 // base^exponent by squaring: the C library's pow has other bits on other processors.
@@ -71,41 +61,34 @@ double power(double base, std::int64_t exponent) {
   return result;
 }
 
-class AdamW : public Optimizer {
+class AdamWRule {
  public:
-  AdamW(const OptimizerConfig& config, DeviceMemory& memory, std::vector<Parameter*> parameters)
-      : config_(config),
-        parameters_(std::move(parameters)),
-        first_(state_like(memory, parameters_, ".exp_avg")),
-        second_(state_like(memory, parameters_, ".exp_avg_sq")) {}
+  explicit AdamWRule(OptimizerConfig config) : config_(std::move(config)) {}
 
-  void step() override {
-    ++steps_;
-    for (std::size_t i = 0; i < parameters_.size(); ++i) {
-      with_elements(parameters_[i]->value, [&](auto value) { update(i, value); });
-    }
-  }
+  std::vector<const char*> moments() const { return {".exp_avg", ".exp_avg_sq"}; }
 
- private:
   // Constants are formed in f64 and rounded once, as in PyTorch: 1 - 0.9f is not 0.1f.
-  template <class T>
-  void update(std::size_t i, std::span<T> value) {
-    const std::span<T> grad = parameters_[i]->grad.template as<T>();
-    const std::span<T> m = first_[i].template as<T>();
-    const std::span<T> v = second_[i].template as<T>();
-    const auto kept = static_cast<T>(1 - config_.lr * config_.weight_decay);
+  template <class T, class G>
+  void update(const Parameter& parameter, const State& state, std::span<T> value,
+              std::span<const G> grad) const {
+    const std::span<T> m = state.moments[0].template as<T>();
+    const std::span<T> v = state.moments[1].template as<T>();
+    const bool decays = config_.decay_gains || !parameter.gain;
+    const auto kept = static_cast<T>(decays ? 1 - config_.lr * config_.weight_decay : 1);
     const auto beta2 = static_cast<T>(config_.beta2);
     const auto new2 = static_cast<T>(1 - config_.beta2);
     const auto eps = static_cast<T>(config_.eps);
-    const auto rate = static_cast<T>(config_.lr / (1 - power(config_.beta1, steps_)));
-    const auto root = static_cast<T>(std::sqrt(1 - power(config_.beta2, steps_)));
+    const auto rate = static_cast<T>(config_.lr / (1 - power(config_.beta1, state.steps)));
+    const auto root = static_cast<T>(std::sqrt(1 - power(config_.beta2, state.steps)));
     for (std::size_t e = 0; e < value.size(); ++e) {
-      m[e] = towards(m[e], grad[e]);
-      v[e] = v[e] * beta2 + new2 * grad[e] * grad[e];
+      const T g = static_cast<T>(grad[e]);
+      m[e] = towards(m[e], g);
+      v[e] = v[e] * beta2 + new2 * g * g;
       value[e] = value[e] * kept - rate * m[e] / (std::sqrt(v[e]) / root + eps);
     }
   }
 
+ private:
   // beta1 old + (1 - beta1) now, in the form of torch.lerp.
   template <class T>
   T towards(T old, T now) const {
@@ -115,10 +98,86 @@ class AdamW : public Optimizer {
   }
 
   OptimizerConfig config_;
+};
+
+// Goes over the parameters, whatever the rule.
+template <class Rule>
+class ByRule : public Optimizer {
+ public:
+  ByRule(const OptimizerConfig& config, DeviceMemory& memory, std::vector<Parameter*> parameters)
+      : rule_(config),
+        masters_(config.masters),
+        memory_(memory),
+        parameters_(std::move(parameters)),
+        states_(parameters_.size()) {
+    make_missing_states();
+  }
+
+  void step() override {
+    make_missing_states();
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+      if (parameters_[i]->trainable) {
+        ++states_[i].steps;
+        update(*parameters_[i], states_[i]);
+      }
+    }
+  }
+
+  std::int64_t steps() const override {
+    std::int64_t most = 0;
+    for (const State& state : states_) {
+      most = std::max(most, state.steps);
+    }
+    return most;
+  }
+
+ private:
+  void make_missing_states() {
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+      if (parameters_[i]->trainable && !states_[i].made) {
+        states_[i] = make_state(*parameters_[i]);
+      }
+    }
+  }
+
+  State make_state(const Parameter& p) const {
+    const bool half = p.value.dtype() == DType::bf16;
+    State state;
+    state.made = true;
+    for (const char* moment : rule_.moments()) {
+      state.moments.emplace_back(memory_, half ? DType::f32 : p.value.dtype(), p.value.shape(),
+                                 Category::optimizer_state, p.name + moment);
+    }
+    if (half && masters_) {
+      state.master = in_f32(p, Category::master_weights);
+    }
+    return state;
+  }
+
+  Tensor in_f32(const Parameter& p, Category category) const {
+    Tensor copy(memory_, DType::f32, p.value.shape(), category, p.name + ".master");
+    convert(p.value.buffer(), copy.buffer());
+    return copy;
+  }
+
+  void update(const Parameter& p, const State& state) const {
+    if (p.value.dtype() == DType::bf16) {
+      const Tensor wide = state.master ? state.master : in_f32(p, Category::buffers);
+      rule_.template update<float, Bf16>(p, state, wide.as<float>(), p.grad.as<Bf16>());
+      convert(wide.buffer(), p.value.buffer());
+      return;
+    }
+    with_elements(p.value, [&](auto value) {
+      using T = typename decltype(value)::element_type;
+      rule_.template update<T, T>(p, state, value, p.grad.template as<T>());
+    });
+  }
+
+  Rule rule_;
+  bool masters_;
+  DeviceMemory& memory_;
   std::vector<Parameter*> parameters_;
-  std::vector<Tensor> first_;
-  std::vector<Tensor> second_;
-  std::int64_t steps_ = 0;
+  std::vector<State> states_;
 };
 
 }  // namespace
@@ -126,12 +185,20 @@ class AdamW : public Optimizer {
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerConfig& config, DeviceMemory& memory,
                                           std::vector<Parameter*> parameters) {
   if (config.kind == "sgd") {
-    return std::make_unique<Sgd>(config, memory, std::move(parameters));
+    return std::make_unique<ByRule<SgdRule>>(config, memory, std::move(parameters));
   }
   if (config.kind == "adamw") {
-    return std::make_unique<AdamW>(config, memory, std::move(parameters));
+    return std::make_unique<ByRule<AdamWRule>>(config, memory, std::move(parameters));
   }
   throw BadUse("there is no optimizer \"" + config.kind + "\": choose sgd or adamw");
+}
+
+std::string precision_warning(const OptimizerConfig& config, DType weights) {
+  if (weights != DType::bf16 || config.masters) {
+    return {};
+  }
+  return "bf16 weights without f32 masters: an update below 1/512 of a weight may leave it as it "
+         "is; train with masters";
 }
 
 }  // namespace ringside

@@ -26,7 +26,18 @@ struct Parameter {
   Tensor value;
   Tensor grad;
   Layout layout{};
+  bool trainable = true;  // if not: no gradient (the tensor may be empty) and no optimizer state
+  bool gain = false;      // of a norm: by default not decayed
 };
+
+// Stops learning: the value keeps its bits from here on, and the gradient's memory is given back.
+void freeze(Parameter& parameter);
+
+// Learns again, with a gradient of 0 in `memory`.
+void unfreeze(Parameter& parameter, DeviceMemory& memory);
+
+// The parameters that learn, by layer; a layer of which all are frozen is empty.
+std::vector<std::vector<Parameter*>> trainable(const std::vector<std::vector<Parameter*>>& layers);
 
 // Rows or columns of this part, along the dimension in which it is cut, that are no padding; of a
 // parameter that is not cut, its first dimension.

@@ -45,6 +45,9 @@ void Projection<T>::add_input_gradient(const Tensor& grad_out, const Tensor& gra
 
 template <class T>
 void Projection<T>::add_weight_gradient(const Tensor& in, const Tensor& grad_out) {
+  if (!weight_.trainable) {
+    return;
+  }
   matrix<T>(weight_.grad).noalias() += matrix<T>(in).transpose() * matrix<T>(grad_out);
   charge(in.shape().front(), " weight gradient");
 }

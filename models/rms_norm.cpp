@@ -60,6 +60,14 @@ Tensor RmsNorm<T>::backward_input(const Tensor& grad_out, Saved& saved) {
 
 template <class T>
 void RmsNorm<T>::backward_weight(Saved& saved) {
+  if (gain_.trainable) {
+    add_gain_gradient(saved);
+  }
+  saved.tensors.clear();
+}
+
+template <class T>
+void RmsNorm<T>::add_gain_gradient(const Saved& saved) {
   const auto x = saved.tensors.at(0).as<T>();
   const auto dy = saved.tensors.at(1).as<T>();
   const auto grad = gain_.grad.as<T>();
@@ -70,7 +78,6 @@ void RmsNorm<T>::backward_weight(Saved& saved) {
       grad[i] += dy[first + i] * x[first + i] * scale;
     }
   }
-  saved.tensors.clear();
 }
 
 template class RmsNorm<float>;

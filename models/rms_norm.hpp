@@ -23,6 +23,7 @@ class RmsNorm : public Layer {
 
  private:
   double inverse_root(std::span<const T> row) const;
+  void add_gain_gradient(const Saved& saved);
 
   Device device_;
   std::string name_;

@@ -1,5 +1,8 @@
-// Calls a function template with the elements of a tensor, f32 or f64.
+// Calls a function template with the elements of a tensor, whatever their floating-point type.
 #pragma once
+
+#include <algorithm>
+#include <type_traits>
 
 #include "runtime/tensor.hpp"
 
@@ -12,6 +15,31 @@ void with_elements(const Tensor& tensor, Fn fn) {
     fn(tensor.as<float>());
   } else {
     fn(tensor.as<double>());
+  }
+}
+
+// fn(float) or fn(double) of each element in order; bf16 as float. Throws BadUse for another type.
+template <class Fn>
+void for_each_element(const Tensor& tensor, Fn fn) {
+  if (tensor.dtype() == DType::bf16) {
+    for (const Bf16 element : tensor.as<Bf16>()) {
+      fn(static_cast<float>(element));
+    }
+  } else {
+    with_elements(tensor, [&](auto elements) { std::ranges::for_each(elements, fn); });
+  }
+}
+
+// Each element becomes fn(element), computed in f32 or f64; bf16 in f32, and rounded once.
+template <class Fn>
+void map_elements(const Tensor& tensor, Fn fn) {
+  if (tensor.dtype() == DType::bf16) {
+    for (Bf16& element : tensor.as<Bf16>()) {
+      element = Bf16(fn(static_cast<float>(element)));
+    }
+  } else {
+    with_elements(tensor,
+                  [&](auto elements) { std::ranges::transform(elements, elements.begin(), fn); });
   }
 }
 

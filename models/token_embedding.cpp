@@ -69,6 +69,14 @@ void TokenEmbedding<T>::add_rows(const Saved& saved, std::span<T> grad) const {
 
 template <class T>
 void TokenEmbedding<T>::backward_weight(Saved& saved) {
+  if (table_.trainable) {
+    add_gradient(saved);
+  }
+  saved.tensors.clear();
+}
+
+template <class T>
+void TokenEmbedding<T>::add_gradient(const Saved& saved) {
   const auto grad = table_.grad.template as<T>();
   if (tied_) {
     const Tensor sum(device_.memory, dtype_of<T>(), table_.grad.shape(), Category::buffers,
@@ -79,7 +87,6 @@ void TokenEmbedding<T>::backward_weight(Saved& saved) {
   } else {
     add_rows(saved, grad);
   }
-  saved.tensors.clear();
 }
 
 template class TokenEmbedding<float>;

@@ -6,10 +6,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "models/data.hpp"
+#include "models/loss_scale.hpp"
 #include "models/model_config.hpp"
 #include "models/optimizer.hpp"
 
@@ -22,6 +24,8 @@ struct TrainingPlan {
   int steps = 3;
   std::uint64_t batch = 64;  // samples of a step
   double loss_divisor = 1;   // scales loss and gradient down: a gate with slack is then seen
+  double clip = 0;           // the gradient's norm is clipped to it; 0: it is not
+  std::optional<LossScaling> loss_scaling{};
 };
 
 // The token sums of one step; their gradient is in the parameters.
@@ -34,17 +38,34 @@ struct StepSum {
 struct StepRecord {
   double loss = 0;
   double gradient_norm = 0;                      // summed in f64, rounded once
-  std::vector<std::vector<double>> gradients{};  // by tensor
+  std::vector<std::vector<double>> gradients{};  // by tensor, before clipping; empty: frozen
   std::vector<std::vector<double>> parameters{};
+  double clip_factor = 1;  // that the gradients were multiplied by
+  bool skipped = false;    // no update: the norm was not finite
+  double loss_scale = 1;   // of this step
 };
+
+// What a form of training does in its own way. By default: as one process does.
+struct TrainingSeams {
+  // The global norm of the gradients, which are means by now; the same number on every rank.
+  std::function<double()> norm{};
+  // Before each step: losses are multiplied by this before backward (Model::scale_loss).
+  std::function<void(double scale)> scale_loss{};
+};
+
+void zero_gradients(const std::vector<Parameter*>& parameters);
 
 std::vector<Parameter*> flatten(const std::vector<std::vector<Parameter*>>& layers);
 
-// Runs plan.steps steps: gradient(step) leaves the sum in the parameters' gradients; on_step sees
-// the record of each step.
+// Runs plan.steps steps: gradient(step) leaves the sum in the parameters' gradients, times the loss
+// scale; on_step sees the record of each step.
+//
+// With clipping or loss scaling, a step whose norm is infinite or not a number is skipped: no
+// weight, moment or step count changes. Throws BadUse for loss scaling without seams.scale_loss.
 void train(const TrainingPlan& plan, const std::vector<Parameter*>& parameters,
            Optimizer& optimizer, const std::function<StepSum(int step)>& gradient,
-           const std::function<void(int step, StepRecord)>& on_step);
+           const std::function<void(int step, StepRecord)>& on_step,
+           const TrainingSeams& seams = {});
 
 // The same in one process of its own: model, optimizer and memory are made here, and gradient_of
 // says where the gradient of that model comes from.

@@ -50,15 +50,22 @@ Tensor VocabularyHead<T>::backward_input(const Tensor& grad_out, Saved& saved) {
 
 template <class T>
 void VocabularyHead<T>::backward_weight(Saved& saved) {
-  matrix<T>(weight().grad).noalias() +=
-      matrix<T>(saved.tensors.at(1)).transpose() * matrix<T>(saved.tensors.at(0));
-  charge(saved.tensors.at(1).shape().front(), " weight gradient");
+  if (weight().trainable) {
+    matrix<T>(weight().grad).noalias() +=
+        matrix<T>(saved.tensors.at(1)).transpose() * matrix<T>(saved.tensors.at(0));
+    charge(saved.tensors.at(1).shape().front(), " weight gradient");
+  }
   saved.tensors.clear();
 }
 
 template <class T>
 std::vector<Parameter*> VocabularyHead<T>::parameters() {
   return own_ ? std::vector<Parameter*>{&*own_} : std::vector<Parameter*>{};
+}
+
+template <class T>
+std::vector<Parameter*> VocabularyHead<T>::borrowed() {
+  return own_ ? std::vector<Parameter*>{} : std::vector<Parameter*>{tied_};
 }
 
 template class VocabularyHead<float>;

@@ -25,6 +25,7 @@ class VocabularyHead : public Layer {
   void backward_weight(Saved& saved) override;
 
   std::vector<Parameter*> parameters() override;
+  std::vector<Parameter*> borrowed() override;
 
  private:
   Tensor make(std::size_t rows, std::size_t cols, const char* what) const;

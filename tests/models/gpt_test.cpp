@@ -319,6 +319,7 @@ TEST(GptConfigCaseH3, IsRefusedWithTheNumbersAndWhatWouldDo) {
   EXPECT_NE(refusal({}, 0), "");
   EXPECT_NE(refusal({.hidden = 0}), "");
   EXPECT_NE(refusal({.dtype = DType::i32}), "");
+  EXPECT_EQ(refusal({.dtype = DType::bf16}), "");
 }
 
 TEST(GptConfigCaseH3, TheModelRefusesTheSame) {

@@ -37,6 +37,8 @@ class Descent {
 
   SingleDevice& device() { return d_; }
 
+  const Optimizer& optimizer() const { return *optimizer_; }
+
  private:
   SingleDevice d_;
   Parameter parameter_;
@@ -94,6 +96,25 @@ TEST(Optimizer, ReadsAGradientThatWasMoved) {
         Tensor(descent.device().memory, DType::f32, {4}, Category::gradients, "bucket")
             .view(1, {2}, "p.grad");
     EXPECT_NEAR(descent.step(1), 0.9, 1e-6) << kind;
+  }
+}
+
+TEST(AdamW, DoesNotDecayGainsUnlessAsked) {
+  for (const bool decay_gains : {false, true}) {
+    Descent<double> descent(
+        {.kind = "adamw", .lr = 0.1, .weight_decay = 0.5, .decay_gains = decay_gains});
+    descent.parameter().gain = true;
+    EXPECT_DOUBLE_EQ(descent.step(0), decay_gains ? 0.95 : 1);
+  }
+}
+
+TEST(Optimizer, CountsItsSteps) {
+  for (const std::string kind : {"sgd", "adamw"}) {
+    Descent<double> descent({.kind = kind});
+    EXPECT_EQ(descent.optimizer().steps(), 0);
+    descent.step(1);
+    descent.step(1);
+    EXPECT_EQ(descent.optimizer().steps(), 2);
   }
 }
 
