@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "models/gpt_activations.hpp"
 #include "models/text.hpp"
 #include "models/training.hpp"
 #include "runtime/errors.hpp"
@@ -259,10 +260,10 @@ TEST(GptRecompute, ChargesWhatItComputesAgain) {
   EXPECT_EQ(full.charges.at("gradient"), none.charges.at("gradient"));
 }
 
-// Between forward and backward, a block holds its input and nothing else.
-TEST(GptRecompute, FullKeepsTheInputsOfBlocksOnly) {
-  struct AtTheHead : LayerHooks {
-    explicit AtTheHead(SingleDevice& device) : d(device) {}
+// What is held before the layers from the first block on.
+std::vector<std::int64_t> held_before_layers(const GptConfig& config, const Batch& batch) {
+  struct Journal : LayerHooks {
+    explicit Journal(SingleDevice& device) : d(device) {}
 
     void before_forward(std::size_t layer) override {
       if (layer > 0) {
@@ -274,15 +275,36 @@ TEST(GptRecompute, FullKeepsTheInputsOfBlocksOnly) {
     std::vector<std::int64_t> held;
   };
 
-  GptConfig config{.layers = 3, .dtype = DType::f32, .recompute = Recompute::full};
   Gpt gpt(config);
-  AtTheHead hooks(gpt.d);
-  const Batch batch = make_batch(source, 1, 0, 2);
-  gpt.model->forward_backward(batch, hooks);
-  ASSERT_EQ(hooks.held.size(), 5U);  // before the blocks, the norm and the head
-  for (std::size_t i = 0; i < 3; ++i) {
-    EXPECT_EQ(hooks.held[i + 1] - hooks.held[i], 24 * 64 * 4) << i;
+  Journal journal(gpt.d);
+  gpt.model->forward_backward(batch, journal);
+  return journal.held;
+}
+
+TEST(GptActivations, AreWhatTheFormulaSays) {
+  const Batch batch = make_batch(source, 0, 0, 2);  // 27 and 12 tokens
+  for (const DType dtype : {DType::f32, DType::f64, DType::bf16}) {
+    for (const Recompute recompute : {Recompute::none, Recompute::selective, Recompute::full}) {
+      const GptConfig config{.layers = 3, .dtype = dtype, .recompute = recompute};
+      const auto held = held_before_layers(config, batch);
+      ASSERT_EQ(held.size(), 5U);  // the blocks, the norm and the head
+      for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(held[i + 1] - held[i], block_activations(config, batch.lengths)) << i;
+      }
+    }
   }
+}
+
+// With full recomputation a block holds its input and nothing else.
+TEST(GptActivations, AreInNumbers) {
+  const std::vector<std::size_t> lengths{27, 12};
+  EXPECT_EQ(block_activations({.recompute = Recompute::full}, lengths), 39 * 64 * 4);
+  EXPECT_EQ(block_activations({.recompute = Recompute::selective}, lengths),
+            39 * (4 * 64 + 2 * 64 + 2 * 32 + 2 * 172) * 4);
+  EXPECT_EQ(block_activations({}, lengths),
+            (39 * (4 * 64 + 2 * 64 + 2 * 32 + 2 * 172) + 4 * (27 * 27 + 12 * 12)) * 4);
+  EXPECT_EQ(block_activations({}, lengths, {.rank = 0, .ranks = 2}),
+            (39 * (4 * 64 + 64 + 32 + 172) + 2 * (27 * 27 + 12 * 12)) * 4);
 }
 
 // ---- Refusals (case H3) -------------------------------------------------------------------------

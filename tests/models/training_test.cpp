@@ -137,6 +137,39 @@ TEST(Train, LearnsTheBuiltinTextWithAdamW) {
   EXPECT_GT(last, 0);
 }
 
+// Half of ln 256, which is what a model knows that knows nothing. At two cores, within a minute.
+TEST(Train, AGptLearnsTheBuiltinTextToHalfOfItsFirstLoss) {
+  const TrainingPlan plan{.model = GptConfig{},
+                          .optimizer = {.kind = "adamw", .lr = 0.003},
+                          .data = {.text = builtin_text(), .sequence = 64, .context = 1},
+                          .steps = 50,
+                          .batch = 16};
+  const auto records = train_alone(plan);
+  double last = 0;
+  for (std::size_t i = records.size() - 5; i < records.size(); ++i) {
+    last += records[i].loss / 5;
+  }
+  RecordProperty("last", std::to_string(last));
+  EXPECT_NEAR(records.front().loss, std::log(256.0), 0.3);
+  EXPECT_LT(last, std::log(256.0) / 2);
+  EXPECT_GT(last, 0);
+}
+
+TEST(MemoryEstimate, SufficesForAGpt) {
+  for (const DType dtype : {DType::f32, DType::f64, DType::bf16}) {
+    for (const std::size_t sequence : {1U, 200U}) {
+      TrainingPlan plan{.model = GptConfig{.layers = 1, .hidden = 8, .ffn = 8, .dtype = dtype},
+                        .optimizer = {.kind = "adamw"},
+                        .data = {.text = builtin_text(), .sequence = sequence, .context = 1},
+                        .steps = 1,
+                        .batch = 40};
+      EXPECT_NO_THROW(train_alone(plan)) << sequence;
+      std::get<GptConfig>(plan.model).hidden = 128;
+      EXPECT_NO_THROW(train_alone(plan)) << sequence;
+    }
+  }
+}
+
 TEST(MemoryEstimate, Suffices) {
   for (const std::size_t layers : {0U, 1U, 4U}) {
     for (const std::size_t context : {1U, 64U}) {
