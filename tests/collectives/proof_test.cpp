@@ -85,15 +85,16 @@ Proof prove_planted(const AllReduce& algorithm, std::size_t count) {
 }
 
 // What a proof over 4 ranks must say of each planted fault: of the first wrong element, the kind,
-// the rank and step where it went wrong, and whose parts are concerned. `text`: for faults that end
-// the run, or that show in the order of additions only.
+// the rank and step where it went wrong, and whose parts are concerned. `texts`: for faults that
+// end the run, or that show in the order of additions only; several where any of several ranks may
+// be the first to notice.
 struct Expected {
   std::string_view name;
   FaultKind kind = FaultKind::missing;
   int at_rank = 0;
   int step = 0;
   std::vector<int> ranks = {};
-  std::string_view text = {};
+  std::vector<std::string_view> texts = {};
 };
 
 const std::vector<Expected>& expectations() {
@@ -105,7 +106,9 @@ const std::vector<Expected>& expectations() {
       {"reduce_last_step_skipped", missing, 1, 2, {1, 2, 3}},
       {"gather_step_skipped", stale, 0, 4, {0, 1}},
       {"gather_last_step_skipped", stale, 0, 1, {1}},
-      {.name = "gather_wrong_direction", .text = "expects 251 elements of symbol from rank 2"},
+      {.name = "gather_wrong_direction",
+       .texts = {"expects 251 elements of symbol from rank 2",
+                 "expects 250 elements of symbol from rank 0"}},
       {"added_twice", twice, 2, 1, {0, 1}},
       {"gather_adds", twice, 2, 3, {2}},
       {"reduce_copies", missing, 2, 0, {0, 2, 3}},
@@ -114,15 +117,17 @@ const std::vector<Expected>& expectations() {
       {"chunk_dropped", stale, 0, 4, {0, 1, 2}},
       {"tail_lost", missing, 0, 5, {1, 2, 3}},
       {"buffer_reused_early", foreign, 0, 2, {3}},
-      {.name = "blocking_sends", .text = "no receive was posted"},
+      {.name = "blocking_sends", .texts = {"no receive was posted"}},
       {"divides_a_sum", mislaid, 0, 5, {}},
       {"last_rank_left_out", missing, 1, 1, {3}},
       {"told_too_early", stale, 1, 1, {3}},
       {"distance_not_doubled", twice, 0, 1, {0, 1}},
       {.name = "own_part_first",
-       .text = "rank 0 holds (((r0 + r1) + r2) + r3), rank 1 holds (((r1 + r2) + r3) + r0)"},
+       .texts = {"rank 0 holds (((r0 + r1) + r2) + r3), rank 1 holds (((r1 + r2) + r3) + r0)"}},
       {"neighbour_twice", twice, 0, 0, {1}},
-      {.name = "next_chunk_lent", .text = "cannot copy 250 elements of symbol to 251"},
+      {.name = "next_chunk_lent",
+       .texts = {"cannot copy 250 elements of symbol to 251",
+                 "cannot copy 251 elements of symbol to 250"}},
   };
   return all;
 }
@@ -136,8 +141,11 @@ TEST(PlantedFaults, AreAllCaughtAndExplainedAtTheRightPlace) {
     const Proof proof = prove_planted(planted, 1001);
     const std::string fault = fault_of(proof);
     ASSERT_FALSE(fault.empty()) << planted.name << " was proved";
-    if (!expected.text.empty()) {
-      EXPECT_NE(fault.find(expected.text), std::string::npos) << planted.name << ": " << fault;
+    if (!expected.texts.empty()) {
+      EXPECT_TRUE(std::ranges::any_of(
+          expected.texts,
+          [&](std::string_view text) { return fault.find(text) != std::string::npos; }))
+          << planted.name << ": " << fault;
       continue;
     }
     ASSERT_TRUE(proof.diagnosis) << planted.name << ": " << fault;
