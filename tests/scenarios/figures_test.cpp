@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <fstream>
-#include <regex>
 
 #include "scenarios/figure_sections.hpp"
 #include "scenarios/figures_verb.hpp"
@@ -21,14 +20,21 @@ struct Quantity {
 
 // "0.21875 ratio (= 7/32)": one number with a unit, and perhaps the fraction that it is.
 std::optional<Quantity> quantity_of(const std::string& exact) {
-  static const std::regex form("([0-9.]+) ([^(:>]*[^(:> ])( \\(= ([0-9]+)/([0-9]+)\\))?");
-  std::smatch parts;
-  if (!std::regex_match(exact, parts, form)) {
+  const auto space = exact.find(' ');
+  const auto fraction = exact.find(" (= ");
+  if (space == std::string::npos || exact.find_first_not_of("0123456789.") != space) {
     return std::nullopt;
   }
-  const double value =
-      parts[3].matched ? std::stod(parts[4]) / std::stod(parts[5]) : std::stod(parts[1]);
-  return Quantity{value, parts[2]};
+  const auto unit =
+      exact.substr(space + 1, fraction == std::string::npos ? fraction : fraction - space - 1);
+  if (unit.find_first_of("(:>") != std::string::npos) {
+    return std::nullopt;
+  }
+  if (fraction == std::string::npos) {
+    return Quantity{std::stod(exact), unit};
+  }
+  const auto slash = exact.find('/', fraction);
+  return Quantity{std::stod(exact.substr(fraction + 4)) / std::stod(exact.substr(slash + 1)), unit};
 }
 
 // The table has 15 digits.
