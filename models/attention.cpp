@@ -19,7 +19,7 @@ Attention<T>::Attention(Device device, std::string name, Options options, Weight
 template <class T>
 Tensor Attention<T>::forward(const Tensor& in, Saved& saved) {
   const Sequences& sequences = *saved.sequences;
-  const Tensor x = seam_->enter(in, name_);
+  const Tensor x = seam_->enter(in, saved.tokens(in), name_);
   const Tensor q = q_.forward(x, saved.pass);
   const Tensor k = k_.forward(x, saved.pass);
   const Tensor v = v_.forward(x, saved.pass);
@@ -38,9 +38,9 @@ Tensor Attention<T>::forward(const Tensor& in, Saved& saved) {
 template <class T>
 Tensor Attention<T>::backward_input(const Tensor& grad_out, Saved& saved) {
   const Sequences& sequences = *saved.sequences;
-  const Tensor grad = seam_->leave_backward(grad_out, name_);
-  const Tensor grad_mixed = o_.input_gradient(grad);
   const Tensor x = saved.tensors.at(0);
+  const Tensor grad = seam_->leave_backward(grad_out, x.shape().front(), name_);
+  const Tensor grad_mixed = o_.input_gradient(grad);
   const Tensor q = saved.tensors.at(1);
   const Tensor k = saved.tensors.at(2);
   const Tensor v = saved.tensors.at(3);

@@ -19,12 +19,16 @@ double sum_of_squares(const std::vector<Parameter*>& parameters) {
   return squares;
 }
 
-double gradient_norm(const std::vector<Parameter*>& parameters) {
-  const double root = std::sqrt(sum_of_squares(parameters));
+double norm_of(double squares, const std::vector<Parameter*>& parameters) {
+  const double root = std::sqrt(squares);
   const auto first =
       std::ranges::find_if(parameters, [](const Parameter* p) { return p->trainable; });
   const bool f64 = first == parameters.end() || (*first)->grad.dtype() == DType::f64;
   return f64 ? root : static_cast<double>(static_cast<float>(root));
+}
+
+double gradient_norm(const std::vector<Parameter*>& parameters) {
+  return norm_of(sum_of_squares(parameters), parameters);
 }
 
 }  // namespace ringside

@@ -11,7 +11,10 @@ namespace ringside {
 // f64, parameter after parameter.
 double sum_of_squares(const std::vector<Parameter*>& parameters);
 
-// Its root, rounded once to the type of the gradients (f32 for bf16); 0 without parameters.
+// Its root, rounded once to the type of the gradients (f32 for bf16).
+double norm_of(double squares, const std::vector<Parameter*>& parameters);
+
+// Of these parameters; 0 without any.
 double gradient_norm(const std::vector<Parameter*>& parameters);
 
 }  // namespace ringside

@@ -36,6 +36,12 @@ struct Saved {
   Pass pass = Pass::forward;
   std::vector<Tensor> tensors{};  // Category::activations
   std::vector<Saved> parts{};     // of the layers that this one is made of
+
+  // Tokens of the micro-batch, of which `in` may hold a part (seam.hpp); without sequences, its
+  // rows.
+  std::size_t tokens(const Tensor& in) const {
+    return sequences ? sequences->positions.size() : in.shape().front();
+  }
 };
 
 // The calls for one micro-batch come in this order, each once. Tensors that are passed or returned

@@ -5,6 +5,7 @@
 // is equal, or, with sequence parallelism, each has a part of the tokens.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 #include <utility>
 
@@ -12,15 +13,17 @@
 
 namespace ringside {
 
-// The identity everywhere: a model that is not cut. `label` is the layer's name ("layers.3.mlp").
-// Tensors are [rows, hidden]; they are not written into, and may come back as they are.
+// The identity everywhere: a model that is not cut. `label` is the layer's name ("layers.3.mlp"),
+// `tokens` the micro-batch's, which are all rows between enter and leave. Tensors are [rows,
+// hidden] and may come back as they are; partial ones are nobody else's, so they may be written
+// into.
 class Seam {
  public:
   virtual ~Seam() = default;
 
   // f: what the ranks hold becomes what each computes its part from. Its backward sums the ranks'
   // partial gradients.
-  virtual Tensor enter(Tensor x, std::string_view /*label*/) { return x; }
+  virtual Tensor enter(Tensor x, std::size_t /*tokens*/, std::string_view /*label*/) { return x; }
 
   virtual Tensor enter_backward(Tensor partial_grad, std::string_view /*label*/) {
     return partial_grad;
@@ -29,7 +32,9 @@ class Seam {
   // g: the ranks' partial results are summed. Its backward gives every rank the whole gradient.
   virtual Tensor leave(Tensor partial, std::string_view /*label*/) { return partial; }
 
-  virtual Tensor leave_backward(Tensor grad, std::string_view /*label*/) { return grad; }
+  virtual Tensor leave_backward(Tensor grad, std::size_t /*tokens*/, std::string_view /*label*/) {
+    return grad;
+  }
 
   // In place, over the ranks that hold the vocabulary: the softmax needs the largest logit and two
   // sums of each token. f64.

@@ -37,7 +37,7 @@ Tensor SwiGlu<T>::gated(const Tensor& gate, const Tensor& up) const {
 
 template <class T>
 Tensor SwiGlu<T>::forward(const Tensor& in, Saved& saved) {
-  const Tensor x = seam_->enter(in, name_);
+  const Tensor x = seam_->enter(in, saved.tokens(in), name_);
   const Tensor gate = gate_.forward(x, saved.pass);
   const Tensor up = up_.forward(x, saved.pass);
   saved.tensors = {x, gate, up};
@@ -47,9 +47,9 @@ Tensor SwiGlu<T>::forward(const Tensor& in, Saved& saved) {
 // Turns the saved tensors into {what entered, gated, gradients of down's output, gate and up}.
 template <class T>
 Tensor SwiGlu<T>::backward_input(const Tensor& grad_out, Saved& saved) {
-  const Tensor grad = seam_->leave_backward(grad_out, name_);
-  const Tensor grad_gated = down_.input_gradient(grad);
   const Tensor x = saved.tensors.at(0);
+  const Tensor grad = seam_->leave_backward(grad_out, x.shape().front(), name_);
+  const Tensor grad_gated = down_.input_gradient(grad);
   const Tensor gate = saved.tensors.at(1);
   const Tensor up = saved.tensors.at(2);
   const auto make = [&](const char* what) {

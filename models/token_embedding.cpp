@@ -47,7 +47,8 @@ Tensor TokenEmbedding<T>::forward(const Tensor& contexts, Saved& saved) {
 
 template <class T>
 Tensor TokenEmbedding<T>::backward_input(const Tensor& grad_out, Saved& saved) {
-  saved.tensors.push_back(seam_->leave_backward(grad_out, name_));
+  const std::size_t tokens = saved.tensors.at(0).shape().front();
+  saved.tensors.push_back(seam_->leave_backward(grad_out, tokens, name_));
   return {};
 }
 

@@ -31,7 +31,7 @@ void VocabularyHead<T>::charge(std::size_t rows, const char* what) const {
 
 template <class T>
 Tensor VocabularyHead<T>::forward(const Tensor& in, Saved& saved) {
-  const Tensor x = seam_->enter(in, name_);
+  const Tensor x = seam_->enter(in, saved.tokens(in), name_);
   saved.tensors = {x};
   Tensor logits = make(x.shape().front(), weight().value.shape().front(), ".out");
   matrix<T>(logits).noalias() = matrix<T>(x) * matrix<T>(weight().value).transpose();

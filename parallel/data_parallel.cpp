@@ -81,6 +81,9 @@ void DataParallel::expect_all() {
 
 // Buckets leave in their own order on every rank, whatever the order in which they become ready.
 void DataParallel::layer_done(std::size_t layer) {
+  if (options_.complete) {
+    options_.complete(layer);
+  }
   for (std::size_t b = 0; b < buckets_.size(); ++b) {
     ready_[b] = ready_[b] || buckets_[b].layer == layer;
   }

@@ -5,6 +5,7 @@
 // the reduction. (PyTorch DDP, VLDB 2020.)
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ struct DataParallelOptions {
   std::string all_reduce = "ring";
   const AllReduce* planted = nullptr;  // instead of all_reduce: one that is in no table
   std::string broadcast = "linear";
+  // Called before the gradients of a layer are reduced: others may have to complete them first.
+  std::function<void(std::size_t layer)> complete{};
   Fault fault = Fault::none;
 };
 

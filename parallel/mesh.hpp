@@ -1,0 +1,57 @@
+// The ranks of a job as a mesh of named axes, inner to outer tp, cp, pp, dp (Llama 3, section
+// 3.3.2): neighbours in the inner axes talk most, so they get the fastest links.
+//
+// A value: coordinates and groups follow from the shape alone, without a word exchanged.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ringside {
+
+enum class Axis : std::uint8_t { tp, cp, pp, dp };
+
+inline constexpr std::array all_axes{Axis::tp, Axis::cp, Axis::pp, Axis::dp};
+std::string_view name_of(Axis axis);
+
+struct MeshShape {
+  int tp = 1;
+  int cp = 1;
+  int pp = 1;
+  int dp = 1;
+
+  int extent(Axis axis) const;
+
+  int ranks() const { return tp * cp * pp * dp; }
+
+  bool operator==(const MeshShape&) const = default;
+};
+
+// Throws BadUse, with the numbers and the nearest choices that would do, for a degree below 1, and
+// for degrees whose product is not the number of ranks.
+void require_usable(const MeshShape& shape, int ranks);
+
+class Mesh {
+ public:
+  // As rank `rank` sees it. Throws BadUse when it is outside the shape, or a degree is below 1.
+  Mesh(MeshShape shape, int rank);
+
+  const MeshShape& shape() const { return shape_; }
+
+  // This rank's place on an axis.
+  int at(Axis axis) const { return at_[static_cast<std::size_t>(axis)]; }
+
+  // World ranks that differ from this one in these axes only, in mesh order; this one is among
+  // them.
+  std::vector<int> members(std::vector<Axis> axes) const;
+
+ private:
+  MeshShape shape_;
+  int rank_;
+  std::array<int, all_axes.size()> at_{};
+};
+
+}  // namespace ringside
