@@ -5,16 +5,26 @@
 namespace ringside {
 
 MetaLayer::MetaLayer(Device device, const PublishedLayer& layer, DType dtype, std::size_t in,
-                     std::size_t out)
-    : device_(device), name_(layer.name), kind_(layer.kind), dtype_(dtype), in_(in), out_(out) {
+                     std::size_t out, Cut cut, std::shared_ptr<Seam> seam)
+    : device_(device),
+      name_(layer.name),
+      kind_(layer.kind),
+      dtype_(dtype),
+      in_(in),
+      out_(out),
+      seam_(std::move(seam)) {
   require_meta(device.memory.backing() == Backing::meta);
   parameters_.reserve(layer.tensors.size());
   for (const PublishedTensor& tensor : layer.tensors) {
-    products_ += tensor.products;
+    const PublishedShare share = share_of(tensor, cut, kind_);
+    products_ += share.products;
     if (tensor.trained) {
       parameters_.push_back(
-          {tensor.name, Tensor(device.memory, dtype, tensor.shape, Category::weights, tensor.name),
-           Tensor(device.memory, dtype, tensor.shape, Category::gradients, tensor.name + ".grad")});
+          {.name = tensor.name,
+           .value = Tensor(device.memory, dtype, share.shape, Category::weights, tensor.name),
+           .grad = Tensor(device.memory, dtype, share.shape, Category::gradients,
+                          tensor.name + ".grad"),
+           .layout = share.layout});
     }
   }
 }
@@ -37,23 +47,37 @@ void MetaLayer::charge(std::size_t rows, const char* what) const {
   }
 }
 
+bool MetaLayer::enters() const {
+  return (leaves() && kind_ != LayerKind::embedding) || kind_ == LayerKind::head;
+}
+
+bool MetaLayer::leaves() const {
+  return kind_ != LayerKind::final_norm && kind_ != LayerKind::head && kind_ != LayerKind::vision &&
+         kind_ != LayerKind::prediction;
+}
+
 Tensor MetaLayer::forward(const Tensor& in, Saved& saved) {
   require_meta(in.meta());
-  const std::size_t rows = in.shape().front();
-  saved.tensors = {in};
+  const Tensor x = enters() ? seam_->enter(in, saved.tokens(in), name_) : in;
+  const std::size_t rows = x.shape().front();
+  saved.tensors = {x};
   charge(rows, " forward");
-  return make(rows, out_, ".out");
+  const Tensor out = make(rows, out_, ".out");
+  return leaves() ? seam_->leave(out, name_) : out;
 }
 
 Tensor MetaLayer::backward_input(const Tensor& grad_out, Saved& saved) {
   require_meta(grad_out.meta());
-  const std::size_t rows = grad_out.shape().front();
-  saved.tensors.push_back(grad_out);
+  const std::size_t tokens = saved.tensors.at(0).shape().front();
+  const Tensor grad = leaves() ? seam_->leave_backward(grad_out, tokens, name_) : grad_out;
+  saved.tensors.push_back(grad);
   if (kind_ == LayerKind::embedding) {
     return {};
   }
+  const std::size_t rows = grad.shape().front();
   charge(rows, " input gradient");
-  return make(rows, in_, ".grad_in");
+  const Tensor grad_in = make(rows, in_, ".grad_in");
+  return enters() ? seam_->enter_backward(grad_in, name_) : grad_in;
 }
 
 void MetaLayer::backward_weight(Saved& saved) {
@@ -70,17 +94,25 @@ std::vector<Parameter*> MetaLayer::parameters() {
   return all;
 }
 
-std::unique_ptr<Model> make_meta_model(Device device, const PublishedModel& model, DType dtype) {
+std::unique_ptr<Model> make_meta_model(Device device, const PublishedModel& model, DType dtype,
+                                       Cut cut, const std::shared_ptr<Seam>& seam) {
   const std::size_t hidden = model.config.hidden;
+  const auto ranks = static_cast<std::size_t>(cut.ranks);
+  const std::size_t vocab = (model.config.vocab + ranks - 1) / ranks;
   std::vector<std::unique_ptr<Layer>> layers;
   for (const PublishedLayer& layer : model.layers) {
     const std::size_t in = layer.kind == LayerKind::embedding ? 1 : hidden;
-    const std::size_t out = layer.kind == LayerKind::head ? model.config.vocab : hidden;
-    layers.push_back(std::make_unique<MetaLayer>(device, layer, dtype, in, out));
+    const std::size_t out = layer.kind == LayerKind::head ? vocab : hidden;
+    layers.push_back(std::make_unique<MetaLayer>(device, layer, dtype, in, out, cut, seam));
   }
-  const auto loss = [device, dtype](const Tensor& logits, std::span<const std::int32_t>) {
-    return LossSum{
-        0, Tensor(device.memory, dtype, logits.shape(), Category::activations, "logits.grad")};
+  const auto loss = [device, dtype, seam](const Tensor& logits, std::span<const std::int32_t>) {
+    const std::size_t tokens = logits.shape().front();
+    const auto made = [&](DType type, std::vector<std::size_t> shape, const char* name) {
+      return Tensor(device.memory, type, std::move(shape), Category::activations, name);
+    };
+    seam->largest_over_vocabulary(made(DType::f64, {tokens}, "logits.largest"), "loss");
+    seam->sum_over_vocabulary(made(DType::f64, {2, tokens}, "logits.sums"), "loss");
+    return LossSum{0, made(dtype, logits.shape(), "logits.grad")};
   };
   return std::make_unique<Model>(device, 1, std::move(layers), loss);
 }
