@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "models/elementary.hpp"
-#include "models/matrix.hpp"
 
 namespace ringside {
 
@@ -90,6 +89,23 @@ void AttentionCore<T>::charge(std::int64_t products, const Sequences& sequences,
 }
 
 template <class T>
+BlockPlace AttentionCore<T>::query_place(std::size_t row, std::size_t rows,
+                                         std::size_t head) const {
+  return {row, rows, head * heads_.dim, heads_.dim};
+}
+
+template <class T>
+BlockPlace AttentionCore<T>::kv_place(std::size_t row, std::size_t rows, std::size_t head) const {
+  const std::size_t group = heads_.queries / heads_.kv;
+  return {row, rows, head / group * heads_.dim, heads_.dim};
+}
+
+template <class T>
+T AttentionCore<T>::scale() const {
+  return T(1) / std::sqrt(static_cast<T>(heads_.dim));
+}
+
+template <class T>
 Tensor AttentionCore<T>::weights(const Tensor& q, const Tensor& k, const Sequences& sequences,
                                  Pass pass) const {
   std::size_t count = 0;
@@ -97,18 +113,19 @@ Tensor AttentionCore<T>::weights(const Tensor& q, const Tensor& k, const Sequenc
     count += heads_.queries * length * length;
   }
   Tensor made = make({count}, ".weights");
+  charge(1, sequences, pass == Pass::forward ? ".scores forward" : ".scores recompute");
+  if (made.meta()) {
+    return made;
+  }
   const std::span<T> all = made.as<T>();
-  const T scale = T(1) / std::sqrt(static_cast<T>(heads_.dim));
-  const std::size_t group = heads_.queries / heads_.kv;
   for_squares(sequences, heads_.queries, [&](const Square& at) {
-    const auto queries = block<T>(q, {at.row, at.size, at.head * heads_.dim, heads_.dim});
-    const auto keys = block<T>(k, {at.row, at.size, at.head / group * heads_.dim, heads_.dim});
+    const auto queries = block<T>(q, query_place(at.row, at.size, at.head));
+    const auto keys = block<T>(k, kv_place(at.row, at.size, at.head));
     square_of<T>(made, at).noalias() = queries * keys.transpose();
     for (std::size_t i = 0; i < at.size; ++i) {
-      softmax_until(all.subspan(at.square + i * at.size, at.size), i, scale);
+      softmax_until(all.subspan(at.square + i * at.size, at.size), i, scale());
     }
   });
-  charge(1, sequences, pass == Pass::forward ? ".scores forward" : ".scores recompute");
   return made;
 }
 
@@ -116,13 +133,14 @@ template <class T>
 Tensor AttentionCore<T>::mix(const Tensor& weights, const Tensor& v, const Sequences& sequences,
                              Pass pass) const {
   Tensor out = make({v.shape().front(), heads_.queries * heads_.dim}, ".mixed");
-  const std::size_t group = heads_.queries / heads_.kv;
-  for_squares(sequences, heads_.queries, [&](const Square& at) {
-    block<T>(out, {at.row, at.size, at.head * heads_.dim, heads_.dim}).noalias() =
-        square_of<T>(weights, at) *
-        block<T>(v, {at.row, at.size, at.head / group * heads_.dim, heads_.dim});
-  });
   charge(1, sequences, pass == Pass::forward ? ".values forward" : ".values recompute");
+  if (out.meta()) {
+    return out;
+  }
+  for_squares(sequences, heads_.queries, [&](const Square& at) {
+    block<T>(out, query_place(at.row, at.size, at.head)).noalias() =
+        square_of<T>(weights, at) * block<T>(v, kv_place(at.row, at.size, at.head));
+  });
   return out;
 }
 
@@ -135,13 +153,15 @@ typename AttentionCore<T>::Gradients AttentionCore<T>::backward(const Tensor& gr
   Gradients grad{make(q.shape(), ".grad_q"), make(k.shape(), ".grad_k"),
                  make(v.shape(), ".grad_v")};
   const Tensor scores = make(weights.shape(), ".grad_scores");
+  charge(4, sequences, ".core input gradient");
+  if (scores.meta()) {
+    return grad;
+  }
   const std::span<T> all = scores.as<T>();
   const std::span<const T> all_weights = weights.as<T>();
-  const T scale = T(1) / std::sqrt(static_cast<T>(heads_.dim));
-  const std::size_t group = heads_.queries / heads_.kv;
   for_squares(sequences, heads_.queries, [&](const Square& at) {
-    const BlockPlace query{at.row, at.size, at.head * heads_.dim, heads_.dim};
-    const BlockPlace kv{at.row, at.size, at.head / group * heads_.dim, heads_.dim};
+    const BlockPlace query = query_place(at.row, at.size, at.head);
+    const BlockPlace kv = kv_place(at.row, at.size, at.head);
     const auto d_out = block<T>(grad_out, query);
     auto d_scores = square_of<T>(scores, at);
     block<T>(grad.v, kv).noalias() += square_of<T>(weights, at).transpose() * d_out;
@@ -149,12 +169,11 @@ typename AttentionCore<T>::Gradients AttentionCore<T>::backward(const Tensor& gr
     for (std::size_t i = 0; i < at.size; ++i) {
       const std::size_t first = at.square + i * at.size;
       softmax_backward_until(all.subspan(first, at.size), all_weights.subspan(first, at.size), i,
-                             scale);
+                             scale());
     }
     block<T>(grad.q, query).noalias() = d_scores * block<T>(k, kv);
     block<T>(grad.k, kv).noalias() += d_scores.transpose() * block<T>(q, query);
   });
-  charge(4, sequences, ".core input gradient");
   return grad;
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "models/layer.hpp"
+#include "models/matrix.hpp"
 
 namespace ringside {
 
@@ -44,6 +45,10 @@ class AttentionCore {
 
  private:
   Tensor make(std::vector<std::size_t> shape, const char* what) const;
+  // Columns of a query head, and of the KV head that goes with it.
+  BlockPlace query_place(std::size_t row, std::size_t rows, std::size_t head) const;
+  BlockPlace kv_place(std::size_t row, std::size_t rows, std::size_t head) const;
+  T scale() const;
   void charge(std::int64_t products, const Sequences& sequences, const char* what) const;
 
   Device device_;

@@ -9,6 +9,9 @@ namespace ringside {
 template <class T>
 Tensor Block<T>::sum(const Tensor& a, const Tensor& b, const char* what) const {
   Tensor out(device_.memory, dtype_of<T>(), a.shape(), Category::activations, name_ + what);
+  if (out.meta()) {
+    return out;
+  }
   const auto x = a.as<T>();
   std::transform(x.begin(), x.end(), b.as<T>().begin(), out.as<T>().begin(), std::plus<T>());
   return out;

@@ -96,27 +96,31 @@ template <class T>
 LossSum cross_entropy(Device device, const Tensor& logits, std::span<const std::int32_t> targets,
                       VocabularyShard shard, Seam& seam) {
   require_targets(logits, targets, shard.whole);
-  const std::size_t tokens = targets.size();
   const auto made = [&](DType dtype, std::vector<std::size_t> shape, const char* name) {
     return Tensor(device.memory, dtype, std::move(shape), Category::activations, name);
   };
   LossSum sum{.grad = made(dtype_of<T>(), logits.shape(), "logits.grad")};
+  const Tensor largest = made(DType::f64, {targets.size()}, "logits.largest");
+  const Tensor sums = made(DType::f64, {2, targets.size()}, "logits.sums");
+  if (logits.meta()) {
+    seam.largest_over_vocabulary(largest, "loss");
+    seam.sum_over_vocabulary(sums, "loss");
+    return sum;
+  }
   const Softmax<T> softmax(logits, sum.grad, targets, shard);
-  const Tensor largest = made(DType::f64, {tokens}, "logits.largest");
   const auto top = largest.as<double>();
-  for (std::size_t t = 0; t < tokens; ++t) {
+  for (std::size_t t = 0; t < targets.size(); ++t) {
     top[t] = softmax.largest(t);
   }
   seam.largest_over_vocabulary(largest, "loss");
-  const Tensor sums = made(DType::f64, {2, tokens}, "logits.sums");
-  const auto total = sums.as<double>().first(tokens);
-  const auto of_target = sums.as<double>().last(tokens);
-  for (std::size_t t = 0; t < tokens; ++t) {
+  const auto total = sums.as<double>().first(targets.size());
+  const auto of_target = sums.as<double>().last(targets.size());
+  for (std::size_t t = 0; t < targets.size(); ++t) {
     total[t] = softmax.exponentials(t, static_cast<T>(top[t]));
     of_target[t] = softmax.of_target(t, static_cast<T>(top[t]));
   }
   seam.sum_over_vocabulary(sums, "loss");
-  for (std::size_t t = 0; t < tokens; ++t) {
+  for (std::size_t t = 0; t < targets.size(); ++t) {
     softmax.finish(t, static_cast<T>(total[t]));
     sum.loss += logarithm(total[t]) - of_target[t];
   }

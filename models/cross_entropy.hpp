@@ -23,7 +23,8 @@ struct VocabularyShard {
 };
 
 // `logits`: [tokens, vocab]. A token's loss and gradient do not depend on the tokens beside it.
-// Throws BadUse unless there is one target for each row, within vocab.
+// Throws BadUse unless there is one target for each row, within vocab. Of meta logits the loss is
+// 0.
 template <class T>
 LossSum cross_entropy(Device device, const Tensor& logits, std::span<const std::int32_t> targets);
 

@@ -1,11 +1,11 @@
 #include "models/gpt.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "models/block.hpp"
 #include "models/half_layer.hpp"
 #include "models/initialise.hpp"
+#include "models/tensor_elements.hpp"
 #include "models/token_embedding.hpp"
 #include "models/vocabulary_head.hpp"
 
@@ -68,7 +68,7 @@ class Maker {
   RmsNorm<T> norm(const std::string& name) const {
     Parameter gain = make_parameter<T>(device_, name + ".weight", {config_.hidden}, 0, seed_,
                                        {.copies = ranks_});
-    std::ranges::fill(gain.value.as<T>(), T(1));
+    map_elements(gain.value, [](auto g) { return decltype(g)(1); });
     gain.gain = true;
     return {device_, name, std::move(gain), config_.norm_eps};
   }

@@ -54,7 +54,7 @@ class HalfLayer::Copies {
 
   void add_gradients() const {
     for_all([](HalfParameter& half) {
-      if (half.stored.trainable) {
+      if (half.stored.trainable && !half.stored.grad.meta()) {
         const auto sum = half.stored.grad.as<Bf16>();
         const auto part = half.inside->grad.as<float>();
         for (std::size_t i = 0; i < sum.size(); ++i) {

@@ -30,8 +30,8 @@ void for_real_elements(const Parameter& parameter, Fn fn) {
 }
 
 // Uniform in [-scale, scale), rounded to f32, so that f32 and f64 models start equal. An element
-// depends on its place in the whole only, so a part has the bits of the whole's. `shape`: of one or
-// two dimensions.
+// depends on its place in the whole only, so a part has the bits of the whole's. In meta memory
+// there are none. `shape`: of one or two dimensions.
 template <class T>
 Parameter make_parameter(Device device, std::string name, std::vector<std::size_t> shape,
                          double scale, std::uint64_t seed, Layout layout = {}) {
@@ -43,6 +43,9 @@ Parameter make_parameter(Device device, std::string name, std::vector<std::size_
       .value = Tensor(device.memory, dtype_of<T>(), shape, Category::weights, name),
       .grad = Tensor(device.memory, dtype_of<T>(), shape, Category::gradients, name + ".grad"),
       .layout = std::move(layout)};
+  if (parameter.value.meta()) {
+    return parameter;
+  }
   const std::uint64_t first = mix(seed, name);
   for_real_elements<T>(parameter, [&](T& value, std::size_t place) {
     value = static_cast<T>(static_cast<float>(uniform(mix(first + place)) * scale));

@@ -46,7 +46,7 @@ struct Saved {
 
 // The calls for one micro-batch come in this order, each once. Tensors that are passed or returned
 // share their storage with what is saved: nobody writes into them. Rows are tokens; none is an
-// ordinary case.
+// ordinary case. In meta memory a layer makes, saves and charges the same, and computes nothing.
 class Layer {
  public:
   virtual ~Layer() = default;

@@ -4,7 +4,6 @@
 
 #include "models/elementary.hpp"
 #include "models/initialise.hpp"
-#include "models/matrix.hpp"
 
 namespace ringside {
 
@@ -36,17 +35,22 @@ template <class T>
 Tensor Linear<T>::forward(const Tensor& in, Saved& saved) {
   const std::size_t rows = in.shape().front();
   Tensor out = make(rows, bias_.value.count(), ".out");
+  charge_product(rows, " forward");
+  saved.tensors = {in};
+  if (activation_ == Activation::tanh) {
+    saved.tensors.push_back(out);
+  }
+  if (out.meta()) {
+    return out;
+  }
   auto y = matrix<T>(out);
   y.noalias() = matrix<T>(in) * matrix<T>(weight_.value);
   y.rowwise() += matrix<T>(bias_.value).row(0);
-  saved.tensors = {in};
   if (activation_ == Activation::tanh) {
     for (T& x : out.as<T>()) {
       x = static_cast<T>(hyperbolic_tangent(static_cast<double>(x)));
     }
-    saved.tensors.push_back(out);
   }
-  charge_product(rows, " forward");
   return out;
 }
 
@@ -57,24 +61,36 @@ Tensor Linear<T>::backward_input(const Tensor& grad_out, Saved& saved) {
   Tensor grad_sum = grad_out;
   if (activation_ == Activation::tanh) {
     grad_sum = make(rows, bias_.value.count(), ".grad_sum");
-    const auto y = matrix<T>(saved.tensors.at(1)).array();
-    matrix<T>(grad_sum).array() = matrix<T>(grad_out).array() * (T(1) - y * y);
+    if (!grad_sum.meta()) {
+      const auto y = matrix<T>(saved.tensors.at(1)).array();
+      matrix<T>(grad_sum).array() = matrix<T>(grad_out).array() * (T(1) - y * y);
+    }
   }
   saved.tensors.resize(1);
   saved.tensors.push_back(grad_sum);
   Tensor grad_in = make(rows, weight_.value.shape().front(), ".grad_in");
-  matrix<T>(grad_in).noalias() = matrix<T>(grad_sum) * matrix<T>(weight_.value).transpose();
+  if (!grad_in.meta()) {
+    matrix<T>(grad_in).noalias() = matrix<T>(grad_sum) * matrix<T>(weight_.value).transpose();
+  }
   charge_product(rows, " input gradient");
   return grad_in;
 }
 
 template <class T>
 void Linear<T>::backward_weight(Saved& saved) {
-  const auto in = matrix<T>(saved.tensors.at(0));
-  const auto grad_sum = matrix<T>(saved.tensors.at(1));
+  if (weight_.trainable) {
+    charge_product(saved.tensors.at(0).shape().front(), " weight gradient");
+  }
+  if (!saved.tensors.at(0).meta()) {
+    add_gradients(matrix<T>(saved.tensors.at(0)), matrix<T>(saved.tensors.at(1)));
+  }
+  saved.tensors.clear();
+}
+
+template <class T>
+void Linear<T>::add_gradients(const Matrix<T>& in, const Matrix<T>& grad_sum) {
   if (weight_.trainable) {
     matrix<T>(weight_.grad).noalias() += in.transpose() * grad_sum;
-    charge_product(saved.tensors.at(0).shape().front(), " weight gradient");
   }
   // Row by row: Eigen's column sums add in an order that depends on the address of their result,
   // which is another one in a bucket.
@@ -84,7 +100,6 @@ void Linear<T>::backward_weight(Saved& saved) {
       bias_grad += grad_sum.row(row);
     }
   }
-  saved.tensors.clear();
 }
 
 template class Linear<float>;

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "models/layer.hpp"
+#include "models/matrix.hpp"
 
 namespace ringside {
 
@@ -28,6 +29,7 @@ class Linear : public Layer {
 
  private:
   Tensor make(std::size_t rows, std::size_t cols, const char* what) const;
+  void add_gradients(const Matrix<T>& in, const Matrix<T>& grad_sum);
   void charge_product(std::size_t rows, const char* what) const;
 
   Device device_;

@@ -163,8 +163,14 @@ class ByRule : public Optimizer {
   void update(const Parameter& p, const State& state) const {
     if (p.value.dtype() == DType::bf16) {
       const Tensor wide = state.master ? state.master : in_f32(p, Category::buffers);
+      if (wide.meta()) {
+        return;
+      }
       rule_.template update<float, Bf16>(p, state, wide.as<float>(), p.grad.as<Bf16>());
       convert(wide.buffer(), p.value.buffer());
+      return;
+    }
+    if (p.value.meta()) {
       return;
     }
     with_elements(p.value, [&](auto value) {

@@ -23,7 +23,9 @@ Tensor Projection<T>::forward(const Tensor& in, Pass pass) const {
   const std::size_t rows = in.shape().front();
   Tensor out(device_.memory, dtype_of<T>(), {rows, weight_.value.shape().back()},
              Category::activations, name_ + ".out");
-  matrix<T>(out).noalias() = matrix<T>(in) * matrix<T>(weight_.value);
+  if (!out.meta()) {
+    matrix<T>(out).noalias() = matrix<T>(in) * matrix<T>(weight_.value);
+  }
   charge(rows, pass == Pass::forward ? " forward" : " recompute");
   return out;
 }
@@ -39,7 +41,9 @@ Tensor Projection<T>::input_gradient(const Tensor& grad_out) const {
 
 template <class T>
 void Projection<T>::add_input_gradient(const Tensor& grad_out, const Tensor& grad_in) const {
-  matrix<T>(grad_in).noalias() += matrix<T>(grad_out) * matrix<T>(weight_.value).transpose();
+  if (!grad_in.meta()) {
+    matrix<T>(grad_in).noalias() += matrix<T>(grad_out) * matrix<T>(weight_.value).transpose();
+  }
   charge(grad_out.shape().front(), " input gradient");
 }
 
@@ -48,7 +52,9 @@ void Projection<T>::add_weight_gradient(const Tensor& in, const Tensor& grad_out
   if (!weight_.trainable) {
     return;
   }
-  matrix<T>(weight_.grad).noalias() += matrix<T>(in).transpose() * matrix<T>(grad_out);
+  if (!weight_.grad.meta()) {
+    matrix<T>(weight_.grad).noalias() += matrix<T>(in).transpose() * matrix<T>(grad_out);
+  }
   charge(in.shape().front(), " weight gradient");
 }
 

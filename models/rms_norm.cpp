@@ -18,6 +18,9 @@ template <class T>
 Tensor RmsNorm<T>::forward(const Tensor& in, Saved& saved) {
   saved.tensors = {in};
   Tensor out(device_.memory, dtype_of<T>(), in.shape(), Category::activations, name_ + ".out");
+  if (out.meta()) {
+    return out;
+  }
   const auto gain = gain_.value.as<T>();
   const auto x = in.as<T>();
   const auto y = out.as<T>();
@@ -37,6 +40,9 @@ Tensor RmsNorm<T>::backward_input(const Tensor& grad_out, Saved& saved) {
   saved.tensors.push_back(grad_out);
   Tensor grad_in(device_.memory, dtype_of<T>(), grad_out.shape(), Category::activations,
                  name_ + ".grad_in");
+  if (grad_in.meta()) {
+    return grad_in;
+  }
   const auto gain = gain_.value.as<T>();
   const auto x = saved.tensors.at(0).as<T>();
   const auto dy = grad_out.as<T>();
@@ -60,7 +66,7 @@ Tensor RmsNorm<T>::backward_input(const Tensor& grad_out, Saved& saved) {
 
 template <class T>
 void RmsNorm<T>::backward_weight(Saved& saved) {
-  if (gain_.trainable) {
+  if (gain_.trainable && !gain_.grad.meta()) {
     add_gain_gradient(saved);
   }
   saved.tensors.clear();

@@ -46,7 +46,7 @@ void turn_head(std::span<T> head, std::span<const SineCosine> by, Turn turn) {
 template <class T>
 void rotate(const Tensor& x, std::size_t head_dim, std::span<const std::int32_t> positions,
             double base, Turn turn) {
-  if (positions.empty()) {
+  if (positions.empty() || x.meta()) {
     return;
   }
   const std::size_t pairs = head_dim / 2;

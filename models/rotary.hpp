@@ -13,7 +13,8 @@ namespace ringside {
 
 enum class Turn : std::uint8_t { forward, back };  // back is the input gradient
 
-// In place, every head of [rows, heads * head_dim]. Angles are computed in f64.
+// In place, every head of [rows, heads * head_dim]. Angles are computed in f64. Of a meta tensor,
+// nothing.
 template <class T>
 void rotate(const Tensor& x, std::size_t head_dim, std::span<const std::int32_t> positions,
             double base, Turn turn);

@@ -12,6 +12,22 @@ T sigmoid(T z) {
   return static_cast<T>(1 / (1 + exponential(-static_cast<double>(z))));
 }
 
+// silu'(z) = s (1 + z (1 - s)) with s = sigmoid(z)
+template <class T>
+void gated_backward(const Tensor& gate, const Tensor& up, const Tensor& grad_gated,
+                    const Tensor& grad_gate, const Tensor& grad_up) {
+  const auto g = gate.as<T>();
+  const auto u = up.as<T>();
+  const auto dy = grad_gated.as<T>();
+  const auto dg = grad_gate.as<T>();
+  const auto du = grad_up.as<T>();
+  for (std::size_t i = 0; i < dy.size(); ++i) {
+    const T s = sigmoid(g[i]);
+    dg[i] = dy[i] * u[i] * s * (T(1) + g[i] * (T(1) - s));
+    du[i] = dy[i] * g[i] * s;
+  }
+}
+
 }  // namespace
 
 template <class T>
@@ -26,6 +42,9 @@ SwiGlu<T>::SwiGlu(Device device, std::string name, Weights weights, std::shared_
 template <class T>
 Tensor SwiGlu<T>::gated(const Tensor& gate, const Tensor& up) const {
   Tensor out(device_.memory, dtype_of<T>(), gate.shape(), Category::activations, name_ + ".gated");
+  if (out.meta()) {
+    return out;
+  }
   const auto g = gate.as<T>();
   const auto u = up.as<T>();
   const auto y = out.as<T>();
@@ -57,15 +76,8 @@ Tensor SwiGlu<T>::backward_input(const Tensor& grad_out, Saved& saved) {
   };
   const Tensor grad_gate = make(".grad_gate");
   const Tensor grad_up = make(".grad_up");
-  const auto g = gate.as<T>();
-  const auto u = up.as<T>();
-  const auto dy = grad_gated.as<T>();
-  const auto dg = grad_gate.as<T>();
-  const auto du = grad_up.as<T>();
-  for (std::size_t i = 0; i < dy.size(); ++i) {
-    const T s = sigmoid(g[i]);
-    dg[i] = dy[i] * u[i] * s * (T(1) + g[i] * (T(1) - s));
-    du[i] = dy[i] * g[i] * s;
+  if (!grad_gated.meta()) {
+    gated_backward<T>(gate, up, grad_gated, grad_gate, grad_up);
   }
   const Tensor grad_in = gate_.input_gradient(grad_gate);
   up_.add_input_gradient(grad_up, grad_in);

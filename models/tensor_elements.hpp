@@ -18,9 +18,13 @@ void with_elements(const Tensor& tensor, Fn fn) {
   }
 }
 
-// fn(float) or fn(double) of each element in order; bf16 as float. Throws BadUse for another type.
+// fn(float) or fn(double) of each element in order; bf16 as float; of a meta tensor there are none.
+// Throws BadUse for another type.
 template <class Fn>
 void for_each_element(const Tensor& tensor, Fn fn) {
+  if (tensor.meta()) {
+    return;
+  }
   if (tensor.dtype() == DType::bf16) {
     for (const Bf16 element : tensor.as<Bf16>()) {
       fn(static_cast<float>(element));
@@ -30,9 +34,13 @@ void for_each_element(const Tensor& tensor, Fn fn) {
   }
 }
 
-// Each element becomes fn(element), computed in f32 or f64; bf16 in f32, and rounded once.
+// Each element becomes fn(element), computed in f32 or f64; bf16 in f32, and rounded once. Of a
+// meta tensor there are none.
 template <class Fn>
 void map_elements(const Tensor& tensor, Fn fn) {
+  if (tensor.meta()) {
+    return;
+  }
   if (tensor.dtype() == DType::bf16) {
     for (Bf16& element : tensor.as<Bf16>()) {
       element = Bf16(fn(static_cast<float>(element)));

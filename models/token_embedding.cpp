@@ -26,11 +26,7 @@ void TokenEmbedding<T>::require_in_vocabulary(std::int32_t token) const {
 }
 
 template <class T>
-Tensor TokenEmbedding<T>::forward(const Tensor& contexts, Saved& saved) {
-  saved.tensors = {contexts};
-  Tensor out(device_.memory, dtype_of<T>(),
-             {contexts.shape().front(), contexts.shape().back() * width_}, Category::activations,
-             name_ + ".out");
+void TokenEmbedding<T>::look_up(const Tensor& contexts, const Tensor& out) const {
   const auto table = table_.value.template as<T>();
   const std::size_t rows = real_extent(table_);
   auto to = out.as<T>().begin();
@@ -41,6 +37,17 @@ Tensor TokenEmbedding<T>::forward(const Tensor& contexts, Saved& saved) {
       std::copy_n(table.begin() + static_cast<std::ptrdiff_t>(row * width_), width_, to);
     }
     to += static_cast<std::ptrdiff_t>(width_);
+  }
+}
+
+template <class T>
+Tensor TokenEmbedding<T>::forward(const Tensor& contexts, Saved& saved) {
+  saved.tensors = {contexts};
+  Tensor out(device_.memory, dtype_of<T>(),
+             {contexts.shape().front(), contexts.shape().back() * width_}, Category::activations,
+             name_ + ".out");
+  if (!out.meta()) {
+    look_up(contexts, out);
   }
   return seam_->leave(out, name_);
 }
@@ -78,10 +85,14 @@ void TokenEmbedding<T>::backward_weight(Saved& saved) {
 
 template <class T>
 void TokenEmbedding<T>::add_gradient(const Saved& saved) {
+  const Tensor sum = tied_ ? Tensor(device_.memory, dtype_of<T>(), table_.grad.shape(),
+                                    Category::buffers, name_ + ".grad_sum")
+                           : Tensor();
+  if (table_.grad.meta()) {
+    return;
+  }
   const auto grad = table_.grad.template as<T>();
   if (tied_) {
-    const Tensor sum(device_.memory, dtype_of<T>(), table_.grad.shape(), Category::buffers,
-                     name_ + ".grad_sum");
     const auto rows = sum.as<T>();
     add_rows(saved, rows);
     std::transform(grad.begin(), grad.end(), rows.begin(), grad.begin(), std::plus<T>());

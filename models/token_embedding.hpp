@@ -32,6 +32,7 @@ class TokenEmbedding : public Layer {
 
  private:
   void require_in_vocabulary(std::int32_t token) const;
+  void look_up(const Tensor& contexts, const Tensor& out) const;
   void add_gradient(const Saved& saved);
   void add_rows(const Saved& saved, std::span<T> grad) const;
 

@@ -14,7 +14,7 @@ namespace {
 
 std::vector<double> values(const Tensor& tensor) {
   std::vector<double> copy;
-  copy.reserve(tensor.count());
+  copy.reserve(tensor.meta() ? 0 : tensor.count());
   for_each_element(tensor, [&](auto element) { copy.push_back(static_cast<double>(element)); });
   return copy;
 }

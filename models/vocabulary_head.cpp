@@ -34,7 +34,9 @@ Tensor VocabularyHead<T>::forward(const Tensor& in, Saved& saved) {
   const Tensor x = seam_->enter(in, saved.tokens(in), name_);
   saved.tensors = {x};
   Tensor logits = make(x.shape().front(), weight().value.shape().front(), ".out");
-  matrix<T>(logits).noalias() = matrix<T>(x) * matrix<T>(weight().value).transpose();
+  if (!logits.meta()) {
+    matrix<T>(logits).noalias() = matrix<T>(x) * matrix<T>(weight().value).transpose();
+  }
   charge(x.shape().front(), " forward");
   return logits;
 }
@@ -43,7 +45,9 @@ template <class T>
 Tensor VocabularyHead<T>::backward_input(const Tensor& grad_out, Saved& saved) {
   saved.tensors.push_back(grad_out);
   const Tensor grad_in = make(grad_out.shape().front(), weight().value.shape().back(), ".grad_in");
-  matrix<T>(grad_in).noalias() = matrix<T>(grad_out) * matrix<T>(weight().value);
+  if (!grad_in.meta()) {
+    matrix<T>(grad_in).noalias() = matrix<T>(grad_out) * matrix<T>(weight().value);
+  }
   charge(grad_out.shape().front(), " input gradient");
   return seam_->enter_backward(grad_in, name_);
 }
@@ -51,8 +55,10 @@ Tensor VocabularyHead<T>::backward_input(const Tensor& grad_out, Saved& saved) {
 template <class T>
 void VocabularyHead<T>::backward_weight(Saved& saved) {
   if (weight().trainable) {
-    matrix<T>(weight().grad).noalias() +=
-        matrix<T>(saved.tensors.at(1)).transpose() * matrix<T>(saved.tensors.at(0));
+    if (!weight().grad.meta()) {
+      matrix<T>(weight().grad).noalias() +=
+          matrix<T>(saved.tensors.at(1)).transpose() * matrix<T>(saved.tensors.at(0));
+    }
     charge(saved.tensors.at(1).shape().front(), " weight gradient");
   }
   saved.tensors.clear();
