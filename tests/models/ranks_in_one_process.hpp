@@ -104,7 +104,9 @@ class SequenceSeam : public SummingSeam {
  public:
   using SummingSeam::SummingSeam;
 
-  Tensor enter(Tensor x, std::string_view /*label*/) override { return gather(x); }
+  Tensor enter(Tensor x, std::size_t /*tokens*/, std::string_view /*label*/) override {
+    return gather(x);
+  }
 
   Tensor enter_backward(Tensor partial_grad, std::string_view /*label*/) override {
     return rows_of_rank(sum(partial_grad));
@@ -114,7 +116,9 @@ class SequenceSeam : public SummingSeam {
     return rows_of_rank(sum(partial));
   }
 
-  Tensor leave_backward(Tensor grad, std::string_view /*label*/) override { return gather(grad); }
+  Tensor leave_backward(Tensor grad, std::size_t /*tokens*/, std::string_view /*label*/) override {
+    return gather(grad);
+  }
 };
 
 // fn(rank, its device, its seam), all at once.
