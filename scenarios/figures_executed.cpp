@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "collectives/all_reduce.hpp"
+#include "models/meta_layer.hpp"
+#include "parallel/tensor_seam.hpp"
 #include "runtime/launch.hpp"
 #include "runtime/tensor.hpp"
 
@@ -67,6 +69,29 @@ Executed received_by_rank_0(const std::vector<Seen>& ranks) {
       fmt::format("label {}: bytes received by rank 0 of {}", label, ranks.size()));
 }
 
+// Forward and backward of one micro-batch of the anchor, cut over the ranks.
+Executed sent_by_layers(const FigureInputs& inputs) {
+  const JobOptions options{.cluster = inputs.cluster, .memory = Backing::meta};
+  const auto tokens = static_cast<std::size_t>(inputs.tokens);
+  return over_ranks(
+      run_ranks(inputs.ranks, options,
+                [&](Rank& rank) {
+                  const auto seam = make_tensor_seam(rank.world(), rank.memory(), {});
+                  make_meta_model({rank.memory(), rank.clock()}, inputs.anchor, DType::bf16,
+                                  {rank.id(), rank.size()}, seam)
+                      ->forward_backward(meta_batch(tokens));
+                  Seen seen;
+                  for (const TrafficSum& sum : rank.traffic().sums()) {
+                    seen.sent +=
+                        std::string_view(sum.label).starts_with("layers.") ? sum.sent_bytes : 0;
+                  }
+                  return seen;
+                }),
+      [](const Seen& seen) { return seen.sent; }, 1,
+      fmt::format("labels layers.*: bytes sent, mean of {} ranks; without embed, head, loss",
+                  inputs.ranks));
+}
+
 // A machine for each card, as the estimate has it, without latency.
 Executed seconds_over_infiniband(const FigureInputs& inputs) {
   Cluster cluster = inputs.cluster;
@@ -91,6 +116,7 @@ std::map<std::string, Executed> executed_figures(const FigureInputs& inputs) {
       {"DP09", received_by_rank_0(all_reduce_gradients(inputs, few, "naive", cluster))},
       {"DP10", received_by_rank_0(all_reduce_gradients(inputs, many, "naive", cluster))},
       {"DP12", seconds_over_infiniband(inputs)},
+      {"TP03", sent_by_layers(inputs)},
   };
 }
 

@@ -132,6 +132,8 @@ TEST(Figures, AreExecutedAtTrueScale) {
   EXPECT_EQ(executed.at("DP09").mean, 388'939'991'328);
   EXPECT_EQ(executed.at("DP10").mean, 3'500'459'921'952);
   EXPECT_EQ(executed.at("DP12").mean, 1.94469995664);
+  EXPECT_EQ(executed.at("TP03").least, 18'790'481'920);
+  EXPECT_EQ(executed.at("TP03").most, 18'790'481'920);
 }
 
 TEST(FiguresVerb, PrintsThemAndTheirVerdict) {
