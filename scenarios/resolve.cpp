@@ -8,14 +8,13 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/errors.hpp"
+#include "scenarios/model_settings.hpp"
 #include "scenarios/overrides.hpp"
 
 namespace ringside {
 namespace {
 
 constexpr std::int64_t most_ranks = 65536;
-// Every rank holds weights, gradients and optimizer state for real.
-constexpr std::int64_t most_parameters = 1'000'000'000;
 
 void resolve_ranks(Settings& settings) {
   const auto& cluster = settings.cluster;
@@ -51,20 +50,6 @@ void resolve_degrees(Settings& settings) {
   }
 }
 
-void check_model(const ModelSettings& model) {
-  const std::int64_t width = std::int64_t{model.context} * model.embedding;
-  const std::int64_t hidden = model.hidden;
-  const std::int64_t parameters =
-      std::int64_t{model.vocab} * model.embedding + (width + 1) * hidden +
-      (model.layers - 1) * (hidden + 1) * hidden + (hidden + 1) * model.vocab;
-  if (parameters > most_parameters) {
-    throw BadUse(fmt::format(
-        "a model of {} parameters (model.hidden = {}, model.layers = {}, model.context = {}, "
-        "model.embedding = {}) is too large to be trained here: at most {}; reduce one of them",
-        parameters, model.hidden, model.layers, model.context, model.embedding, most_parameters));
-  }
-}
-
 bool is_utf8(const std::string& text) {
   try {
     return !nlohmann::json(text).dump().empty();
@@ -76,7 +61,7 @@ bool is_utf8(const std::string& text) {
 void check_all(Settings& settings) {
   resolve_ranks(settings);
   resolve_degrees(settings);
-  check_model(settings.model);
+  check_model(settings);
   if (const auto& text = settings.data.text; !text.empty()) {
     check_text_file(text, "data.text = " + text);
   }

@@ -10,6 +10,7 @@
 #include "runtime/process.hpp"
 #include "scenarios/checks.hpp"
 #include "scenarios/exit_codes.hpp"
+#include "scenarios/model_settings.hpp"
 #include "scenarios/run_folder.hpp"
 #include "scenarios/run_report.hpp"
 #include "scenarios/terminal.hpp"
@@ -64,11 +65,11 @@ std::string headline(const Settings& s) {
   const Cluster cluster = cluster_of(s);
   const int nodes = cluster.nodes(s.ranks);
   return fmt::format(
-      "{}: {} rank{} on {} node{}, MLP of {} parameters in {}, {} bucket{}, {} "
+      "{}: {} rank{} on {} node{}, {} of {} parameters in {}, {} bucket{}, {} "
       "all-reduce, {} steps of {} samples, {}",
-      s.name, s.ranks, s.ranks == 1 ? "" : "s", nodes, nodes == 1 ? "" : "s", shape.parameters,
-      s.model.dtype, shape.buckets, shape.buckets == 1 ? "" : "s", s.collectives.all_reduce,
-      s.train.steps, s.train.batch, s.train.optimizer);
+      s.name, s.ranks, s.ranks == 1 ? "" : "s", nodes, nodes == 1 ? "" : "s", kind_name(s),
+      shape.parameters, s.model.dtype, shape.buckets, shape.buckets == 1 ? "" : "s",
+      s.collectives.all_reduce, s.train.steps, s.train.batch, s.train.optimizer);
 }
 
 Checks run_checks(const CheckContext& context) {

@@ -40,13 +40,17 @@ struct LinksSettings {
 };
 
 // A byte-level MLP: the last `context` bytes are embedded, then `layers` hidden layers, then a
-// softmax over `vocab`.
+// softmax over `vocab`. Or a GPT of `layers` blocks.
 struct ModelSettings {
   std::string kind = "mlp";
-  int context = 8;
-  int embedding = 16;
+  int context = 8;     // of the MLP
+  int embedding = 16;  // of the MLP
   int hidden = 128;
   int layers = 2;
+  int heads = 4;  // this and the following three: of the GPT
+  int kv_heads = 2;
+  int ffn = 344;
+  bool tied = false;
   int vocab = 256;
   int sequence = 32;  // predicted bytes of one sample
   std::string dtype = "f32";

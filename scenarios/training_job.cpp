@@ -4,6 +4,7 @@
 
 #include "models/random.hpp"
 #include "parallel/data_parallel_step.hpp"
+#include "scenarios/model_settings.hpp"
 
 namespace ringside {
 
@@ -98,12 +99,7 @@ std::vector<StepOutcome> outcomes_of(const std::string& bytes) {
 
 TrainingPlan plan_of(const Settings& s, std::string_view text, double loss_divisor) {
   const auto size = [](int value) { return static_cast<std::size_t>(value); };
-  return {.model = MlpConfig{.context = size(s.model.context),
-                             .embedding = size(s.model.embedding),
-                             .hidden = size(s.model.hidden),
-                             .layers = size(s.model.layers),
-                             .vocab = size(s.model.vocab),
-                             .dtype = parse_dtype(s.model.dtype)},
+  return {.model = model_of(s),
           .optimizer = {.kind = s.train.optimizer,
                         .lr = s.train.lr,
                         .momentum = s.train.momentum,
@@ -114,14 +110,14 @@ TrainingPlan plan_of(const Settings& s, std::string_view text, double loss_divis
           .data = {.text = text,
                    .seed = static_cast<std::uint64_t>(s.train.seed),
                    .sequence = size(s.model.sequence),
-                   .context = size(s.model.context)},
+                   .context = context_of(s)},
           .steps = s.train.steps,
           .batch = static_cast<std::uint64_t>(s.train.batch),
           .loss_divisor = loss_divisor};
 }
 
 std::vector<Bucket> buckets_of(const Settings& s) {
-  const ModelConfig model = plan_of(s, "").model;
+  const ModelConfig model = model_of(s);
   return cut_buckets(tensor_counts(model), s.dp.bucket, size_of(dtype_of(model)), s.ranks);
 }
 

@@ -23,6 +23,19 @@ inline TrainingPlan small_plan(std::uint64_t batch, DType dtype = DType::f32) {
       .batch = batch};
 }
 
+inline TrainingPlan small_gpt_plan(std::uint64_t batch, bool tied, DType dtype = DType::f32) {
+  TrainingPlan plan = small_plan(batch, dtype);
+  plan.model = GptConfig{.layers = 2,
+                         .hidden = 12,
+                         .heads = 2,
+                         .kv_heads = 1,
+                         .ffn = 10,
+                         .tied = tied,
+                         .dtype = dtype};
+  plan.data.context = 1;
+  return plan;
+}
+
 // One process on the batches that `batch_of` gives, each at once.
 inline std::vector<StepRecord> train_alone_on(const TrainingPlan& plan,
                                               const std::function<Batch(int step)>& batch_of) {
