@@ -188,16 +188,29 @@ std::span<const AllGather> all_gather_algorithms() {
   return algorithms;
 }
 
-void all_gather(Comm& comm, Buffer data, Choice choice) {
+namespace {
+
+Work launch(Comm& comm, Buffer data, Choice choice) {
   const auto& algorithm = pick(all_gather_algorithms(), "all_gather",
                                chosen("all_gather", choice.algorithm, comm, data.bytes()));
-  comm.launch({.count = data.count,
-               .operation = std::string_view("all_gather"),
-               .algorithm = algorithm.name,
-               .label = choice.label,
-               .dtype = data.dtype},
-              [&] { algorithm.run(comm, data); })
-      .wait();
+  return comm.launch({.count = data.count,
+                      .operation = std::string_view("all_gather"),
+                      .algorithm = algorithm.name,
+                      .label = choice.label,
+                      .dtype = data.dtype},
+                     [&] { algorithm.run(comm, data); });
+}
+
+}  // namespace
+
+void all_gather(Comm& comm, Buffer data, Choice choice) {
+  launch(comm, data, choice).wait();
+}
+
+Work all_gather_async(Comm& comm, const Tensor& data, Choice choice) {
+  Work work = launch(comm, data.buffer(), choice);
+  work.holds(data, "all_gather on group " + comm.name());
+  return work;
 }
 
 void all_gather(Comm& comm, Buffer mine, Buffer all, Choice choice) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "collectives/algorithm.hpp"
+#include "runtime/tensor.hpp"
 
 namespace ringside {
 
@@ -13,5 +14,8 @@ void all_gather(Comm& comm, Buffer data, Choice choice = {"ring"});
 
 // Out of place: `mine` has the size of chunk `rank` of `all`.
 void all_gather(Comm& comm, Buffer mine, Buffer all, Choice choice = {"ring"});
+
+// In place, launched on the group's stream: `data` is in flight until wait().
+[[nodiscard]] Work all_gather_async(Comm& comm, const Tensor& data, Choice choice = {"ring"});
 
 }  // namespace ringside

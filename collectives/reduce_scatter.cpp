@@ -64,22 +64,35 @@ std::span<const ReduceScatter> reduce_scatter_algorithms() {
   return algorithms;
 }
 
-void reduce_scatter(Comm& comm, Buffer data, ReduceOp op, Choice choice) {
+namespace {
+
+Work launch(Comm& comm, Buffer data, ReduceOp op, Choice choice) {
   const auto& algorithm = pick(reduce_scatter_algorithms(), "reduce_scatter",
                                chosen("reduce_scatter", choice.algorithm, comm, data.bytes()));
-  comm.launch({.count = data.count,
-               .operation = std::string_view("reduce_scatter"),
-               .algorithm = algorithm.name,
-               .label = choice.label,
-               .dtype = data.dtype,
-               .reduction = op},
-              [&] {
-                wide_average(comm, data, op, [&](Buffer wide) {
-                  algorithm.run(comm, wide, op);
-                  comm.finish_average(chunk(wide, comm, comm.rank()), op);
-                });
-              })
-      .wait();
+  return comm.launch({.count = data.count,
+                      .operation = std::string_view("reduce_scatter"),
+                      .algorithm = algorithm.name,
+                      .label = choice.label,
+                      .dtype = data.dtype,
+                      .reduction = op},
+                     [&] {
+                       wide_average(comm, data, op, [&](Buffer wide) {
+                         algorithm.run(comm, wide, op);
+                         comm.finish_average(chunk(wide, comm, comm.rank()), op);
+                       });
+                     });
+}
+
+}  // namespace
+
+void reduce_scatter(Comm& comm, Buffer data, ReduceOp op, Choice choice) {
+  launch(comm, data, op, choice).wait();
+}
+
+Work reduce_scatter_async(Comm& comm, const Tensor& data, ReduceOp op, Choice choice) {
+  Work work = launch(comm, data.buffer(), op, choice);
+  work.holds(data, "reduce_scatter on group " + comm.name());
+  return work;
 }
 
 void reduce_scatter(Comm& comm, Buffer data, Buffer mine, ReduceOp op, Choice choice) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "collectives/algorithm.hpp"
+#include "runtime/tensor.hpp"
 
 namespace ringside {
 
@@ -14,5 +15,9 @@ void reduce_scatter(Comm& comm, Buffer data, ReduceOp op = ReduceOp::sum, Choice
 // Out of place: `data` stays as it is, `mine` has the size of chunk `rank`.
 void reduce_scatter(Comm& comm, Buffer data, Buffer mine, ReduceOp op = ReduceOp::sum,
                     Choice choice = {"ring"});
+
+// In place, launched on the group's stream: `data` is in flight until wait().
+[[nodiscard]] Work reduce_scatter_async(Comm& comm, const Tensor& data, ReduceOp op = ReduceOp::sum,
+                                        Choice choice = {"ring"});
 
 }  // namespace ringside

@@ -1,15 +1,16 @@
 #include "parallel/buckets.hpp"
 
+#include <numeric>
+
 namespace ringside {
 
 namespace {
 
-void close(std::vector<Bucket>& buckets, Bucket& open, int group_size) {
+void close(std::vector<Bucket>& buckets, Bucket& open, std::size_t multiple) {
   if (open.tensors.empty()) {
     return;
   }
-  const auto ranks = static_cast<std::size_t>(group_size);
-  open.padded = (open.count + ranks - 1) / ranks * ranks;
+  open.padded = (open.count + multiple - 1) / multiple * multiple;
   open.label = "grad.bucket." + std::to_string(buckets.size());
   buckets.push_back(open);
   open = {.layer = open.layer};
@@ -30,7 +31,9 @@ std::vector<std::vector<std::size_t>> counts_of(
 }
 
 std::vector<Bucket> cut_buckets(const std::vector<std::vector<std::size_t>>& tensor_counts,
-                                Bytes limit, std::size_t element_size, int group_size) {
+                                Bytes limit, std::size_t element_size, int group_size,
+                                std::size_t alignment) {
+  const std::size_t multiple = std::lcm(static_cast<std::size_t>(group_size), alignment);
   const std::size_t most = static_cast<std::size_t>(limit.count) / element_size;
   std::vector<Bucket> buckets;
   for (std::size_t layer = tensor_counts.size(); layer-- > 0;) {
@@ -38,13 +41,13 @@ std::vector<Bucket> cut_buckets(const std::vector<std::vector<std::size_t>>& ten
     for (std::size_t t = 0; t < tensor_counts[layer].size(); ++t) {
       const std::size_t count = tensor_counts[layer][t];
       if (open.count + count > most) {
-        close(buckets, open, group_size);
+        close(buckets, open, multiple);
       }
       open.tensors.push_back(t);
       open.firsts.push_back(open.count);
       open.count += count;
     }
-    close(buckets, open, group_size);
+    close(buckets, open, multiple);
   }
   return buckets;
 }

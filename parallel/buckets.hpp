@@ -21,15 +21,17 @@ struct Bucket {
   std::vector<std::size_t> tensors{};  // indices within the layer
   std::vector<std::size_t> firsts{};   // where each begins, in elements
   std::size_t count = 0;               // elements without padding
-  std::size_t padded = 0;              // a multiple of the group's size
+  std::size_t padded = 0;              // a multiple of the group's size and of the alignment
   std::string label{};                 // "grad.bucket.0"
 };
 
 // Elements of each tensor, by layer.
 std::vector<std::vector<std::size_t>> counts_of(const std::vector<std::vector<Parameter*>>& layers);
 
-// `tensor_counts`: elements of each tensor, by layer in forward order.
+// `tensor_counts`: elements of each tensor, by layer in forward order. `alignment`: elements; 1: a
+// bucket is padded for the group alone.
 std::vector<Bucket> cut_buckets(const std::vector<std::vector<std::size_t>>& tensor_counts,
-                                Bytes limit, std::size_t element_size, int group_size);
+                                Bytes limit, std::size_t element_size, int group_size,
+                                std::size_t alignment = 1);
 
 }  // namespace ringside

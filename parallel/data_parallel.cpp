@@ -37,8 +37,8 @@ DataParallel::DataParallel(Comm& group, DeviceMemory& memory,
     : group_(group),
       layers_(std::move(layers)),
       options_(std::move(options)),
-      buckets_(
-          cut_buckets(counts_of(layers_), options_.bucket, element_size(layers_), group.size())),
+      buckets_(cut_buckets(counts_of(layers_), options_.bucket, element_size(layers_), group.size(),
+                           options_.alignment)),
       ready_(buckets_.size()) {
   for (const Bucket& bucket : buckets_) {
     const auto& layer = layers_[bucket.layer];
@@ -77,6 +77,17 @@ void DataParallel::begin_step() {
 void DataParallel::expect_all() {
   ready_.assign(buckets_.size(), false);
   next_ = 0;
+}
+
+LayerHooks& DataParallel::begin_microbatch(int microbatch, int microbatches) {
+  reducing_ = reduces(microbatch, microbatches);
+  return reducing_ ? *this : none_;
+}
+
+void DataParallel::end_microbatch() {
+  if (reducing_) {
+    finish();
+  }
 }
 
 // Buckets leave in their own order on every rank, whatever the order in which they become ready.

@@ -12,7 +12,7 @@
 #include "collectives/all_reduce.hpp"
 #include "models/parameter.hpp"
 #include "parallel/buckets.hpp"
-#include "parallel/fault.hpp"
+#include "parallel/gradient_reduction.hpp"
 #include "runtime/comm.hpp"
 #include "runtime/work.hpp"
 
@@ -20,6 +20,7 @@ namespace ringside {
 
 struct DataParallelOptions {
   Bytes bucket{25 << 20};
+  std::size_t alignment = 1;  // of a bucket, in elements
   bool overlap = true;  // launch a bucket when backward has filled it; otherwise all at the end
   bool sync_every_microbatch = false;  // reduce each micro-batch; otherwise only the last (no_sync)
   std::string all_reduce = "ring";
@@ -30,7 +31,7 @@ struct DataParallelOptions {
   Fault fault = Fault::none;
 };
 
-class DataParallel {
+class DataParallel : public GradientReduction, private LayerHooks {
  public:
   // `layers`: the parameters by layer in forward order. Their gradients move into the buckets.
   DataParallel(Comm& group, DeviceMemory& memory, std::vector<std::vector<Parameter*>> layers,
@@ -39,8 +40,11 @@ class DataParallel {
   // All ranks start from rank 0's weights.
   void broadcast_weights();
 
-  // Gradients are zero.
-  void begin_step();
+  void begin_step() override;
+
+  // Buckets leave as backward fills them, in a micro-batch after which the gradients are reduced.
+  LayerHooks& begin_microbatch(int microbatch, int microbatches) override;
+  void end_microbatch() override;
 
   // Whether the gradients are reduced after this micro-batch.
   bool reduces(int microbatch, int microbatches) const {
@@ -53,18 +57,18 @@ class DataParallel {
   // Launches what has not been launched and waits for all.
   void finish();
 
-  // The gradients are the global sums.
-  void end_step();
+  void end_step() override;
 
-  // A number summed over the ranks, 8 bytes, apart from the gradients ("tokens", "loss").
-  std::int64_t sum(std::int64_t value, std::string_view label);
-  double sum(double value, std::string_view label);
+  std::int64_t sum(std::int64_t value, std::string_view label) override;
+  double sum(double value, std::string_view label) override;
 
   const std::vector<Bucket>& buckets() const { return buckets_; }
 
-  Fault fault() const { return options_.fault; }
+  Fault fault() const override { return options_.fault; }
 
  private:
+  void after_backward(std::size_t layer) override { layer_done(layer); }
+
   void expect_all();
   void launch(std::size_t bucket);
 
@@ -79,6 +83,8 @@ class DataParallel {
   std::vector<bool> ready_;      // by bucket: backward has filled it
   std::size_t next_ = 0;         // bucket to launch
   std::vector<Work> works_;
+  bool reducing_ = false;  // this micro-batch
+  LayerHooks none_;
 };
 
 }  // namespace ringside

@@ -4,22 +4,7 @@
 
 namespace ringside {
 
-namespace {
-
-// A layer's buckets leave as soon as its gradients are complete.
-class LaunchBuckets : public LayerHooks {
- public:
-  explicit LaunchBuckets(DataParallel& dp) : dp_(dp) {}
-
-  void after_backward(std::size_t layer) override { dp_.layer_done(layer); }
-
- private:
-  DataParallel& dp_;
-};
-
-}  // namespace
-
-DataParallelStep::DataParallelStep(Comm& group, DataParallel& dp, Model& model,
+DataParallelStep::DataParallelStep(Comm& group, GradientReduction& dp, Model& model,
                                    const TrainingPlan& plan, int microbatches)
     : DataParallelStep(
           group, dp, model,
@@ -36,17 +21,12 @@ StepSum DataParallelStep::operator()(int step) {
   times_.start = rank.now();
   dp_.begin_step();
   StepSum sum;
-  LaunchBuckets launch_buckets(dp_);
   for (int m = 0; m < microbatches_; ++m) {
     const Batch batch = batches_(step, m);
-    const bool reduce = dp_.reduces(m, microbatches_);
     sum.tokens += batch.tokens();
-    sum.loss +=
-        reduce ? model_.forward_backward(batch, launch_buckets) : model_.forward_backward(batch);
+    sum.loss += model_.forward_backward(batch, dp_.begin_microbatch(m, microbatches_));
     times_.backward_end = rank.now();
-    if (reduce) {
-      dp_.finish();
-    }
+    dp_.end_microbatch();
   }
   dp_.end_step();
   times_.gradients_ready = rank.now();

@@ -4,7 +4,8 @@
 #include <functional>
 
 #include "models/training.hpp"
-#include "parallel/data_parallel.hpp"
+#include "parallel/gradient_reduction.hpp"
+#include "runtime/comm.hpp"
 
 namespace ringside {
 
@@ -19,7 +20,7 @@ using Microbatches = std::function<Batch(int step, int index)>;
 
 class DataParallelStep {
  public:
-  DataParallelStep(Comm& group, DataParallel& dp, Model& model, Microbatches batches,
+  DataParallelStep(Comm& group, GradientReduction& dp, Model& model, Microbatches batches,
                    int microbatches)
       : group_(group),
         dp_(dp),
@@ -29,17 +30,17 @@ class DataParallelStep {
 
   // Rank r takes chunk r of the step's samples, and cuts it again into micro-batches. The plan
   // outlives the step.
-  DataParallelStep(Comm& group, DataParallel& dp, Model& model, const TrainingPlan& plan,
+  DataParallelStep(Comm& group, GradientReduction& dp, Model& model, const TrainingPlan& plan,
                    int microbatches);
 
-  // Leaves the gradient of the global token sum in the parameters. Loss and tokens are global too.
+  // Leaves the gradient of the global token sum where `dp` puts it. Loss and tokens are global too.
   StepSum operator()(int step);
 
   const StepTimes& times() const { return times_; }
 
  private:
   Comm& group_;
-  DataParallel& dp_;
+  GradientReduction& dp_;
   Model& model_;
   Microbatches batches_;
   int microbatches_;

@@ -14,7 +14,13 @@ enum class Fault : std::uint8_t {
   leave_not_reduced,  // tensor parallelism: partial results are not summed
   replicated_gradient_not_summed,
   norm_counted_per_rank,  // what every rank holds is counted as often
-  padding_counted         // in the softmax
+  padding_counted,        // in the softmax
+  // of ZeRO
+  gradient_scaled,         // every shard of the gradient is divided by the number of ranks
+  shard_offset_wrong,      // a rank takes the next rank's chunk for its shard of the gradient
+  norm_of_rank,            // every rank takes the norm of its own shard for the global one
+  padding_in_norm,         // the norm takes in the padding, in which there are ones
+  parameters_not_gathered  // the last bucket's parameters stay as they were, but for the own shard
 };
 
 }  // namespace ringside
