@@ -161,6 +161,9 @@ class ByRule : public Optimizer {
   }
 
   void update(const Parameter& p, const State& state) const {
+    if (p.value.meta()) {
+      return;
+    }
     if (p.value.dtype() == DType::bf16) {
       const Tensor wide = state.master ? state.master : in_f32(p, Category::buffers);
       if (wide.meta()) {

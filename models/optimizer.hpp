@@ -36,6 +36,8 @@ class Optimizer {
 // Its state (Category::optimizer_state) is made in `memory`, of the parameters' type; for bf16
 // parameters, f32. The parameters outlive it. Throws BadUse for another kind.
 //
+// Meta parameters get their state in the ledger, and no update.
+//
 // bf16 weights are updated in f32: with masters (Category::master_weights, which start as the
 // weights) every weight is its master's rounding; without, each update is rounded to bf16.
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerConfig& config, DeviceMemory& memory,

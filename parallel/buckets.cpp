@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include "runtime/errors.hpp"
+
 namespace ringside {
 
 namespace {
@@ -28,6 +30,16 @@ std::vector<std::vector<std::size_t>> counts_of(
     }
   }
   return counts;
+}
+
+std::size_t element_size(const std::vector<std::vector<Parameter*>>& layers) {
+  for (const auto& layer : layers) {
+    if (!layer.empty()) {
+      return size_of(layer.front()->value.dtype());
+    }
+  }
+  throw BadUse("a model of " + std::to_string(layers.size()) +
+               " layers has no parameter that learns: there is nothing to reduce");
 }
 
 std::vector<Bucket> cut_buckets(const std::vector<std::vector<std::size_t>>& tensor_counts,

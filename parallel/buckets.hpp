@@ -28,6 +28,9 @@ struct Bucket {
 // Elements of each tensor, by layer.
 std::vector<std::vector<std::size_t>> counts_of(const std::vector<std::vector<Parameter*>>& layers);
 
+// Bytes of an element: all parameters are of one type. Throws BadUse without a parameter.
+std::size_t element_size(const std::vector<std::vector<Parameter*>>& layers);
+
 // `tensor_counts`: elements of each tensor, by layer in forward order. `alignment`: elements; 1: a
 // bucket is padded for the group alone.
 std::vector<Bucket> cut_buckets(const std::vector<std::vector<std::size_t>>& tensor_counts,

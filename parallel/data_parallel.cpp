@@ -12,14 +12,12 @@ namespace ringside {
 
 namespace {
 
-std::size_t element_size(const std::vector<std::vector<Parameter*>>& layers) {
-  return size_of(layers.front().front()->value.dtype());
-}
-
 void zero(const std::vector<Tensor>& tensors) {
   for (const Tensor& tensor : tensors) {
     const Buffer data = tensor.buffer();
-    std::memset(data.data, 0, data.bytes());
+    if (data.stored() > 0) {
+      std::memset(data.data, 0, data.bytes());
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "models/random.hpp"
+#include "parallel/data_parallel.hpp"
 #include "parallel/data_parallel_step.hpp"
 #include "scenarios/model_settings.hpp"
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "models/text.hpp"
+#include "parallel/data_parallel.hpp"
 #include "parallel/data_parallel_step.hpp"
 #include "parallel/deviation.hpp"
 #include "tests/support/ranks.hpp"

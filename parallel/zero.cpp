@@ -1,0 +1,206 @@
+#include "parallel/zero.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "collectives/all_reduce.hpp"
+#include "collectives/broadcast.hpp"
+#include "models/gradient_norm.hpp"
+#include "runtime/errors.hpp"
+
+namespace ringside {
+
+namespace {
+
+int checked(int stage) {
+  if (stage < 1 || stage > 3) {
+    throw BadUse("there is no stage " + std::to_string(stage) +
+                 " of ZeRO: choose 1 (optimizer state), 2 (and gradients) or 3 (and parameters)");
+  }
+  return stage;
+}
+
+}  // namespace
+
+Zero::Zero(Comm& group, DeviceMemory& memory, Model& model, ZeroOptions options)
+    : group_(group),
+      options_(std::move(options)),
+      layers_(trainable(model.layers())),
+      buckets_(cut_buckets(counts_of(layers_), options_.bucket, element_size(layers_), group.size(),
+                           options_.alignment)) {
+  const int stage = checked(options_.stage);
+  broadcast_weights(model);
+  find_needs(model);
+  gradients_.emplace(group_, memory, layers_, buckets_,
+                     ShardedGradients::Options{.keep_whole = stage == 1,
+                                               .reduce_scatter = options_.reduce_scatter,
+                                               .fault = options_.fault});
+  values_.emplace(
+      group_, memory, layers_, buckets_,
+      ShardedParameters::Options{
+          .keep_whole = stage < 3, .all_gather = options_.all_gather, .fault = options_.fault});
+  make_pieces();
+}
+
+void Zero::broadcast_weights(Model& model) const {
+  if (options_.fault == Fault::weights_not_broadcast) {
+    return;
+  }
+  for (const auto& layer : model.layers()) {
+    for (const Parameter* parameter : layer) {
+      broadcast(group_, parameter->value.buffer(), 0, {options_.broadcast, parameter->name});
+    }
+  }
+}
+
+void Zero::find_needs(Model& model) {
+  needs_.resize(layers_.size());
+  for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
+    std::vector<Parameter*> used = layers_[layer];
+    const auto borrowed = model.layer(layer).borrowed();
+    used.insert(used.end(), borrowed.begin(), borrowed.end());
+    for (std::size_t b = 0; b < buckets_.size(); ++b) {
+      const Bucket& bucket = buckets_[b];
+      if (std::any_of(bucket.tensors.begin(), bucket.tensors.end(), [&](std::size_t t) {
+            return std::find(used.begin(), used.end(), layers_[bucket.layer][t]) != used.end();
+          })) {
+        needs_[layer].push_back(b);
+      }
+    }
+  }
+}
+
+void Zero::make_pieces() {
+  pieces_ = pieces_of(buckets_, group_.size(), group_.rank());
+  for (const ShardPiece& piece : pieces_) {
+    Parameter part = *layers_[piece.layer][piece.tensor];
+    part.layout = {};
+    part.value = values_->shard(piece.bucket).view(piece.at, {piece.count}, part.name);
+    part.grad = gradients_->shard(piece.bucket).view(piece.at, {piece.count}, part.name + ".grad");
+    parameters_.push_back(std::move(part));
+  }
+}
+
+std::vector<Parameter*> Zero::parameters() {
+  std::vector<Parameter*> all;
+  all.reserve(parameters_.size());
+  for (Parameter& parameter : parameters_) {
+    all.push_back(&parameter);
+  }
+  return all;
+}
+
+double Zero::gradient_norm() {
+  double squares = 0;
+  bool f64 = false;
+  for (Parameter& piece : parameters_) {
+    squares += piece.grad.meta() ? 0 : sum_of_squares({&piece});
+    f64 = piece.grad.dtype() == DType::f64;
+  }
+  if (options_.fault == Fault::padding_counted) {
+    for (const Bucket& bucket : buckets_) {
+      squares += static_cast<double>(shard_size(bucket, group_.size()) -
+                                     real_elements(bucket, group_.size(), group_.rank()));
+    }
+  }
+  const double root =
+      std::sqrt(options_.fault == Fault::norm_of_rank ? squares : sum(squares, "norm"));
+  return f64 ? root : static_cast<double>(static_cast<float>(root));
+}
+
+void Zero::begin_step() {
+  gradients_->begin_step();
+}
+
+LayerHooks& Zero::begin_microbatch(int microbatch, int microbatches) {
+  reducing_ = options_.stage > 1 || microbatch + 1 == microbatches;
+  ahead_ = false;
+  return *this;
+}
+
+void Zero::end_microbatch() {
+  for (std::size_t b = 0; b < buckets_.size() && reducing_; ++b) {
+    if (options_.stage == 1 && !options_.overlap) {
+      gradients_->reduce(b);
+    }
+  }
+  for (std::size_t b = 0; b < buckets_.size(); ++b) {
+    gradients_->settle(b);
+  }
+}
+
+void Zero::acquire(std::size_t layer) {
+  for (const std::size_t b : needs_[layer]) {
+    values_->acquire(b);
+  }
+}
+
+void Zero::enter(std::size_t layer, std::optional<std::size_t> next) {
+  if (!ahead_) {
+    acquire(layer);
+  }
+  for (const std::size_t b : needs_[layer]) {
+    values_->wait(b);
+  }
+  ahead_ = options_.prefetch && next;
+  if (ahead_) {
+    acquire(*next);
+  }
+}
+
+void Zero::leave(std::size_t layer) {
+  for (const std::size_t b : needs_[layer]) {
+    values_->release(b);
+  }
+}
+
+void Zero::before_forward(std::size_t layer) {
+  enter(layer, layer + 1 < layers_.size() ? std::optional(layer + 1) : std::nullopt);
+}
+
+void Zero::after_forward(std::size_t layer) {
+  leave(layer);
+  if (options_.prefetch && layer + 1 == layers_.size()) {
+    acquire(layer);  // for its backward
+    ahead_ = true;
+  }
+}
+
+void Zero::before_backward(std::size_t layer) {
+  for (std::size_t b = 0; b < buckets_.size(); ++b) {
+    if (buckets_[b].layer > layer + 1) {
+      gradients_->settle(b);
+    }
+  }
+  for (const std::size_t b : needs_[layer]) {
+    gradients_->open(b);
+  }
+  enter(layer, layer > 0 ? std::optional(layer - 1) : std::nullopt);
+}
+
+void Zero::after_backward(std::size_t layer) {
+  leave(layer);
+  if (!reducing_ || (options_.stage == 1 && !options_.overlap)) {
+    return;
+  }
+  for (std::size_t b = 0; b < buckets_.size(); ++b) {
+    if (buckets_[b].layer == layer) {
+      gradients_->reduce(b);
+      if (!options_.overlap) {
+        gradients_->settle(b);
+      }
+    }
+  }
+}
+
+std::int64_t Zero::sum(std::int64_t value, std::string_view label) {
+  all_reduce(group_, buffer_of(std::span(&value, 1)), ReduceOp::sum, {"ring", label});
+  return value;
+}
+
+double Zero::sum(double value, std::string_view label) {
+  all_reduce(group_, buffer_of(std::span(&value, 1)), ReduceOp::sum, {"ring", label});
+  return value;
+}
+
+}  // namespace ringside

@@ -1,0 +1,181 @@
+// ZeRO beside data parallelism with the same algorithm and buckets: bit for bit; and its faults.
+#include "parallel/zero.hpp"
+
+#include <gtest/gtest.h>
+
+#include "runtime/errors.hpp"
+#include "tests/parallel/zero_training.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr Bytes small_bucket{1536};
+
+struct Shape {
+  const char* name;
+  bool gpt;
+  bool tied;
+};
+
+class ZeroBits : public testing::TestWithParam<std::tuple<int, Shape>> {};
+
+TrainingPlan plan_for(const Shape& shape, const std::string& optimizer) {
+  TrainingPlan plan = shape.gpt ? small_gpt_plan(9, shape.tied) : small_plan(9);
+  plan.optimizer.kind = optimizer;
+  if (optimizer == "adamw") {
+    plan.optimizer.lr = 1e-3;
+    plan.steps = 10;
+  }
+  return plan;
+}
+
+JobOptions job_for(const TrainingPlan& plan) {
+  return {.region_bytes = 4 * memory_estimate(plan, plan.batch)};
+}
+
+TEST_P(ZeroBits, AreThoseOfDataParallelismInEveryStage) {
+  const auto& [ranks, shape] = GetParam();
+  for (const std::string optimizer : {"sgd", "adamw"}) {
+    const auto plan = plan_for(shape, optimizer);
+    run_ranks_tested(ranks, job_for(plan), [&](Rank& rank) {
+      const auto truth = dp_records(rank, plan, {.bucket = small_bucket}, 1);
+      for (const int stage : {1, 2, 3}) {
+        const auto seen =
+            zero_beside(rank, plan, {.stage = stage, .bucket = small_bucket}, 1, truth);
+        EXPECT_TRUE(seen.gradient_bits) << optimizer << " stage " << stage;
+        EXPECT_TRUE(seen.parameter_bits) << optimizer << " stage " << stage;
+        EXPECT_LT(seen.norm, 1e-6) << optimizer << " stage " << stage;
+        EXPECT_EQ(seen.loss, 0) << optimizer << " stage " << stage;
+      }
+    });
+  }
+}
+
+TEST_P(ZeroBits, WithAccumulationAreThoseOfNoSyncOrOfEveryMicrobatch) {
+  const auto& [ranks, shape] = GetParam();
+  const auto plan = plan_for(shape, "sgd");
+  for (const int microbatches : {2, 4}) {
+    run_ranks_tested(ranks, job_for(plan), [&](Rank& rank) {
+      const auto no_sync = dp_records(rank, plan, {.bucket = small_bucket}, microbatches);
+      const auto every = dp_records(
+          rank, plan, {.bucket = small_bucket, .sync_every_microbatch = true}, microbatches);
+      for (const int stage : {1, 2, 3}) {
+        const ZeroOptions options{.stage = stage, .bucket = small_bucket};
+        const auto seen =
+            zero_beside(rank, plan, options, microbatches, stage == 1 ? no_sync : every);
+        EXPECT_TRUE(seen.gradient_bits) << microbatches << " stage " << stage;
+        EXPECT_TRUE(seen.parameter_bits) << microbatches << " stage " << stage;
+        const auto near = zero_beside(rank, plan, options, microbatches, no_sync);
+        EXPECT_LT(near.gradient, 1e-6) << microbatches << " stage " << stage;
+        EXPECT_LT(near.parameter, 1e-6) << microbatches << " stage " << stage;
+      }
+    });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, ZeroBits,
+                         testing::Combine(testing::Values(2, 3, 4, 8),
+                                          testing::Values(Shape{"mlp", false, false},
+                                                          Shape{"gpt", true, false},
+                                                          Shape{"tied", true, true})),
+                         [](const auto& made) {
+                           return std::to_string(std::get<0>(made.param)) + "ranks_" +
+                                  std::get<1>(made.param).name;
+                         });
+
+TEST(Zero, OverlapPrefetchAndAlignmentChangeNoBit) {
+  const auto plan = plan_for({"tied", true, true}, "adamw");
+  run_ranks_tested(3, job_for(plan), [&](Rank& rank) {
+    const auto truth = dp_records(rank, plan, {.bucket = small_bucket}, 1);
+    for (const int stage : {1, 2, 3}) {
+      const auto seen = zero_beside(
+          rank, plan, {.stage = stage, .bucket = small_bucket, .overlap = false, .prefetch = false},
+          1, truth);
+      EXPECT_TRUE(seen.gradient_bits && seen.parameter_bits) << stage;
+    }
+    const auto wider = dp_records(rank, plan, {.bucket = small_bucket, .alignment = 96}, 1);
+    const auto seen =
+        zero_beside(rank, plan, {.stage = 3, .bucket = small_bucket, .alignment = 96}, 1, wider);
+    EXPECT_TRUE(seen.gradient_bits && seen.parameter_bits);
+  });
+}
+
+TEST(Zero, EqualsOneProcessInThreadsToo) {
+  const auto plan = small_gpt_plan(7, true, DType::f64);
+  const auto truth = train_alone(plan);
+  JobOptions job = job_for(plan);
+  job.as = Ranks::threads;
+  run_ranks_tested(3, job, [&](Rank& rank) {
+    for (const int stage : {1, 2, 3}) {
+      const auto seen = zero_beside(rank, plan, {.stage = stage, .bucket = small_bucket}, 2, truth);
+      EXPECT_LT(seen.gradient, 1e-12) << stage;
+      EXPECT_LT(seen.parameter, 1e-12) << stage;
+      EXPECT_LT(seen.norm, 1e-12) << stage;
+    }
+  });
+}
+
+TEST(Zero, ClippedTrainingIsThatOfDataParallelismByTheGates) {
+  auto plan = plan_for({"gpt", true, false}, "sgd");
+  plan.clip = 0.5;
+  run_ranks_tested(4, job_for(plan), [&](Rank& rank) {
+    const auto truth = dp_records(rank, plan, {.bucket = small_bucket}, 1);
+    EXPECT_LT(truth.front().clip_factor, 1);
+    for (const int stage : {1, 2, 3}) {
+      ZeroOptions options{.stage = stage, .bucket = small_bucket};
+      const auto seen = zero_beside(rank, plan, options, 1, truth);
+      EXPECT_LT(seen.gradient, 1e-6) << stage;
+      EXPECT_LT(seen.parameter, 1e-6) << stage;
+      EXPECT_LT(seen.norm, 1e-6) << stage;
+      options.fault = Fault::norm_of_rank;
+      EXPECT_GT(zero_beside(rank, plan, options, 1, truth).parameter, 1e-6) << "the control";
+    }
+  });
+}
+
+// What each fault shows, the worst over the ranks.
+ZeroSeen with_fault(Fault fault, int stage) {
+  const auto plan = small_gpt_plan(9, false);
+  const auto truth = train_alone(plan);
+  const auto all = run_ranks_tested(4, job_for(plan), [&](Rank& rank) {
+    return zero_beside(rank, plan,
+                       {.stage = stage, .bucket = small_bucket, .alignment = 96, .fault = fault}, 1,
+                       truth);
+  });
+  ZeroSeen worst;
+  for (const ZeroSeen& seen : all) {
+    worst.gradient = std::max(worst.gradient, seen.gradient);
+    worst.parameter = std::max(worst.parameter, seen.parameter);
+    worst.norm = std::max(worst.norm, seen.norm);
+  }
+  return worst;
+}
+
+TEST(Zero, AFaultIsFarOutsideTheGate) {
+  for (const int stage : {1, 2, 3}) {
+    const auto sound = with_fault(Fault::none, stage);
+    EXPECT_LT(sound.gradient, 1e-6);
+    EXPECT_LT(sound.parameter, 1e-6);
+    EXPECT_LT(sound.norm, 1e-6);
+    for (const Fault fault :
+         {Fault::gradient_scaled, Fault::shard_offset_wrong, Fault::weights_not_broadcast}) {
+      EXPECT_GT(with_fault(fault, stage).gradient, 1e-5) << static_cast<int>(fault);
+    }
+    for (const Fault fault : {Fault::norm_of_rank, Fault::padding_counted}) {
+      EXPECT_GT(with_fault(fault, stage).norm, 1e-3) << static_cast<int>(fault);
+      EXPECT_LT(with_fault(fault, stage).gradient, 1e-6) << "nothing else shows it";
+    }
+    EXPECT_GT(with_fault(Fault::parameters_not_gathered, stage).parameter, 1e-5) << stage;
+  }
+}
+
+TEST(Zero, AnUnknownStageIsRefused) {
+  const auto plan = small_plan(1);
+  run_ranks_tested(2, job_for(plan), [&](Rank& rank) {
+    const auto model = make_model({rank.memory(), rank.clock()}, plan.model, 1);
+    EXPECT_THROW(Zero(rank.world(), rank.memory(), *model, {.stage = 4}), BadUse);
+  });
+}
+
+}  // namespace
+}  // namespace ringside
