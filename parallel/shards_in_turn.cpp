@@ -49,7 +49,8 @@ class ShardsInTurn {
  public:
   ShardsInTurn(const TrainingPlan& plan, const ShardsPlan& shards, Model& model)
       : plan_(plan), shards_(shards), model_(model), layers_(model.layers()) {
-    buckets_ = cut_buckets(counts_of(layers_), shards.bucket, sizeof(T), shards.shards);
+    buckets_ =
+        cut_buckets(counts_of(layers_), shards.bucket, sizeof(T), shards.shards, shards.alignment);
     for (const Bucket& bucket : buckets_) {
       orders_.push_back(shards.order ? shards.order(bucket.padded)
                                      : in_rank_order(bucket.padded, shards.shards));

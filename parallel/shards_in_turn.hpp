@@ -17,6 +17,7 @@ struct ShardsPlan {
   // Of a bucket with so many elements; none: the order of the shards.
   std::function<Bracketing(std::size_t elements)> order{};
   Bytes bucket{25 << 20};
+  std::size_t alignment = 1;  // of a bucket, in elements
 };
 
 std::vector<StepRecord> train_shards_in_turn(const TrainingPlan& plan, const ShardsPlan& shards);

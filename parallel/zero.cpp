@@ -92,10 +92,8 @@ std::vector<Parameter*> Zero::parameters() {
 
 double Zero::gradient_norm() {
   double squares = 0;
-  bool f64 = false;
   for (Parameter& piece : parameters_) {
     squares += piece.grad.meta() ? 0 : sum_of_squares({&piece});
-    f64 = piece.grad.dtype() == DType::f64;
   }
   if (options_.fault == Fault::padding_counted) {
     for (const Bucket& bucket : buckets_) {
@@ -105,7 +103,8 @@ double Zero::gradient_norm() {
   }
   const double root =
       std::sqrt(options_.fault == Fault::norm_of_rank ? squares : sum(squares, "norm"));
-  return f64 ? root : static_cast<double>(static_cast<float>(root));
+  return gradients_->shard(0).dtype() == DType::f64 ? root
+                                                    : static_cast<double>(static_cast<float>(root));
 }
 
 void Zero::begin_step() {
@@ -194,12 +193,12 @@ void Zero::after_backward(std::size_t layer) {
 }
 
 std::int64_t Zero::sum(std::int64_t value, std::string_view label) {
-  all_reduce(group_, buffer_of(std::span(&value, 1)), ReduceOp::sum, {"ring", label});
+  all_reduce(group_, buffer_of(std::span(&value, 1)), ReduceOp::sum, {options_.all_reduce, label});
   return value;
 }
 
 double Zero::sum(double value, std::string_view label) {
-  all_reduce(group_, buffer_of(std::span(&value, 1)), ReduceOp::sum, {"ring", label});
+  all_reduce(group_, buffer_of(std::span(&value, 1)), ReduceOp::sum, {options_.all_reduce, label});
   return value;
 }
 

@@ -33,6 +33,7 @@ struct ZeroOptions {
   bool prefetch = true;       // of stage 3
   std::string reduce_scatter = "ring";
   std::string all_gather = "ring";
+  std::string all_reduce = "ring";  // of single numbers
   std::string broadcast = "linear";
   Fault fault = Fault::none;
 };

@@ -1,7 +1,9 @@
 // Negative controls: deliberate faults that the gates must catch. A gate that a fault passes is no
 // gate.
+#include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
 
 #include "scenarios/checks.hpp"
 
@@ -15,13 +17,39 @@ struct Control {
   double loss_divisor;
 };
 
-constexpr std::array controls{
+constexpr std::array data_parallel_controls{
     Control{"sum_not_mean", Fault::sum_not_mean, 1},
     Control{"last_bucket_dropped", Fault::last_bucket_dropped, 1},
     Control{"contribution_lost", Fault::contribution_lost, 1},
     Control{"contribution_lost_loss_over_100", Fault::contribution_lost, 100},
     Control{"weights_not_broadcast", Fault::weights_not_broadcast, 1},
 };
+
+constexpr std::array zero_controls{
+    Control{"sum_not_mean", Fault::sum_not_mean, 1},
+    Control{"weights_not_broadcast", Fault::weights_not_broadcast, 1},
+    Control{"gradient_scaled", Fault::gradient_scaled, 1},
+    Control{"gradient_scaled_loss_over_100", Fault::gradient_scaled, 100},
+    Control{"shard_offset_wrong", Fault::shard_offset_wrong, 1},
+    Control{"norm_of_rank", Fault::norm_of_rank, 1},
+    Control{"padding_counted", Fault::padding_counted, 1},
+    Control{"parameters_not_gathered", Fault::parameters_not_gathered, 1},
+};
+
+std::span<const Control> controls_of(const Settings& settings) {
+  if (settings.parallel.zero > 0) {
+    return zero_controls;
+  }
+  return data_parallel_controls;
+}
+
+// Whether there is nothing that the fault could touch.
+bool untouched(const Control& control, const Settings& settings) {
+  const auto buckets = buckets_of(settings);
+  return control.fault == Fault::padding_counted &&
+         std::none_of(buckets.begin(), buckets.end(),
+                      [](const Bucket& bucket) { return bucket.padded > bucket.count; });
+}
 
 bool same_run(const TrainingOutcome& a, const TrainingOutcome& b) {
   for (std::size_t r = 0; r < a.ranks.size(); ++r) {
@@ -73,7 +101,7 @@ Check judge(const Control& control, const Checks& gates, const Checks& without_f
 Checks check_controls(const CheckContext& context) {
   const Settings& s = context.settings;
   Checks checks;
-  for (const Control& control : controls) {
+  for (const Control& control : controls_of(s)) {
     context.progress("control " + std::string(control.name));
     const bool scaled = control.loss_divisor != 1;
     const Reference truth =
@@ -84,7 +112,7 @@ Checks check_controls(const CheckContext& context) {
       without = context.run(s, truth, Fault::none, control.loss_divisor);
     }
     const TrainingOutcome& sound = without ? *without : context.main;
-    const bool changes_nothing = s.ranks == 1 && same_run(faulty, sound);
+    const bool changes_nothing = (s.ranks == 1 && same_run(faulty, sound)) || untouched(control, s);
     checks.push_back(judge(control, training_gates(s.model.dtype, s, faulty),
                            training_gates(s.model.dtype, s, sound), changes_nothing));
   }

@@ -122,6 +122,14 @@ Checks check_f64(const CheckContext& context) {
   return training_gates("f64", f64, context.run(f64, truth));
 }
 
+Checks check_sgd(const CheckContext& context) {
+  Settings sgd = context.settings;
+  sgd.train.optimizer = "sgd";
+  sgd.train.lr = TrainSettings{}.lr;
+  const auto truth = train_alone(plan_of(sgd, context.text));
+  return training_gates("sgd", sgd, context.run(sgd, truth));
+}
+
 Checks check_adamw(const CheckContext& context) {
   Settings adamw = context.settings;
   adamw.train.optimizer = "adamw";

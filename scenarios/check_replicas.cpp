@@ -5,14 +5,15 @@ namespace ringside {
 
 namespace {
 
-// The first step in which a rank holds other bits than rank 0, and the first such rank.
-std::string replicas_seen(const TrainingOutcome& outcome) {
+// The first step in which a rank holds other bits than rank 0, and the first such rank. Under ZeRO
+// each rank has another part of the gradients.
+std::string replicas_seen(const TrainingOutcome& outcome, bool gradients) {
   const auto& first = outcome.ranks.front();
   for (std::size_t s = 0; s < first.size(); ++s) {
     for (std::size_t r = 1; r < outcome.ranks.size(); ++r) {
       const auto& other = outcome.ranks[r][s];
       if (other.parameter_hash != first[s].parameter_hash ||
-          other.gradient_hash != first[s].gradient_hash) {
+          (gradients && other.gradient_hash != first[s].gradient_hash)) {
         return "rank " + std::to_string(r) + " differs at step " + std::to_string(s + 1);
       }
     }
@@ -23,12 +24,21 @@ std::string replicas_seen(const TrainingOutcome& outcome) {
 }  // namespace
 
 Checks check_replicas(const CheckContext& context) {
-  const std::string seen = replicas_seen(context.main);
-  return {holds("replicas.bits", seen == "equal", seen, "equal on every rank")};
+  const int zero = context.settings.parallel.zero;
+  if (zero == 3) {
+    return {{.name = "replicas.bits",
+             .measured = "no replicas",
+             .gate = "equal on every rank",
+             .verdict = CheckVerdict::not_applicable,
+             .note = "ZeRO-3 holds everything once"}};
+  }
+  const std::string seen = replicas_seen(context.main, zero == 0);
+  return {holds("replicas.bits", seen == "equal", seen, "equal on every rank",
+                zero == 0 ? "" : "parameters: gradients are cut")};
 }
 
 Checks check_one_node(const CheckContext& context) {
-  const std::string& all_reduce = context.settings.collectives.all_reduce;
+  const std::string& all_reduce = gradient_algorithm(context.settings);
   const bool one_node = cluster_of(context.settings).nodes(context.settings.ranks) == 1;
   if (one_node || all_reduce == "hierarchical" || all_reduce == "auto") {
     return {{.name = "one_node.gradient_bits",

@@ -36,7 +36,7 @@ Checks check_shards(const CheckContext& context) {
   const Settings& s = context.settings;
   const auto averaged = train_shards_in_turn(plan_of(s, context.text), shards_of(s));
   Checks checks = training_gates("shards_averaged", s, context.run(s, averaged));
-  if (s.dp.sync_every_microbatch && s.parallel.microbatches > 1) {
+  if (reductions_of(s) > 1) {
     checks.push_back({.name = "shards_in_order.bits",
                       .measured = "order not known",
                       .gate = "equal, every bit",
@@ -46,7 +46,7 @@ Checks check_shards(const CheckContext& context) {
   }
   const auto same_order = train_shards_in_turn(plan_of(s, context.text), shards_as_run(s));
   const std::string seen = bits_seen(context.run(s, same_order));
-  const std::string note = "added as the expressions of " + s.collectives.all_reduce + " say";
+  const std::string note = "added as the expressions of " + gradient_algorithm(s) + " say";
   const std::string order = "; that order is worth " + ulps_text(context.main);
   checks.push_back(holds("shards_in_order.bits", seen == "equal", seen, "equal, every bit",
                          note + (seen == "equal" ? order : "")));
@@ -73,10 +73,9 @@ Checks check_accumulation(const CheckContext& context) {
       sent_at_once += sum.sent_bytes;
     }
   }
-  const int times =
-      context.settings.dp.sync_every_microbatch ? context.settings.parallel.microbatches : 1;
+  const int times = reductions_of(context.settings);
   Checks checks = training_gates("accumulation", context.settings, context.main);
-  if (times == 1) {
+  if (times == 1 && context.settings.parallel.zero < 3) {
     checks.push_back(equal(
         "accumulation.bytes_sent", sent, sent_at_once, "bytes",
         std::to_string(context.settings.parallel.microbatches) + " micro-batches, reduced once"));

@@ -43,6 +43,7 @@ std::span<const std::string_view> check_names();
 Checks check_gradients(const CheckContext& context);  // check_gradients.cpp
 Checks check_f64(const CheckContext& context);
 Checks check_adamw(const CheckContext& context);
+Checks check_sgd(const CheckContext& context);
 Checks check_replicas(const CheckContext& context);  // check_replicas.cpp
 Checks check_one_node(const CheckContext& context);
 Checks check_shards(const CheckContext& context);  // check_shards.cpp
@@ -50,7 +51,10 @@ Checks check_accumulation(const CheckContext& context);
 Checks check_controls(const CheckContext& context);  // check_controls.cpp
 Checks check_traffic(const CheckContext& context);   // check_traffic.cpp
 Checks check_busiest(const CheckContext& context);
-Checks check_exposed(const CheckContext& context);  // check_exposed.cpp
+Checks check_exposed(const CheckContext& context);    // check_exposed.cpp
+Checks check_zero_bits(const CheckContext& context);  // check_zero.cpp
+Checks check_model_state(const CheckContext& context);
+Checks check_prefetch(const CheckContext& context);  // check_prefetch.cpp
 
 // The gates of a training run against its reference, named "prefix.…"; f32 or f64 by the settings.
 Checks training_gates(const std::string& prefix, const Settings& settings,

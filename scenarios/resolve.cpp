@@ -65,6 +65,11 @@ void check_all(Settings& settings) {
   if (const auto& text = settings.data.text; !text.empty()) {
     check_text_file(text, "data.text = " + text);
   }
+  if (settings.parallel.zero == 1 && settings.dp.sync_every_microbatch) {
+    throw BadUse(
+        "parallel.zero = 1 keeps whole gradients and reduces them once a step: leave "
+        "dp.sync_every_microbatch off, or take parallel.zero = 2");
+  }
   if (settings.parallel.microbatches > settings.train.batch) {
     throw BadUse(
         fmt::format("train.batch = {0} samples cannot fill parallel.microbatches = {1}: at "

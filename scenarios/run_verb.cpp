@@ -38,8 +38,9 @@ Shape shape_of(const Settings& s) {
 
 LogLevel log_level(const RunRequest& request) {
   const Settings& s = request.settings;
-  const std::int64_t messages = std::int64_t{2} * (s.ranks - 1) * s.ranks * s.train.steps *
-                                static_cast<std::int64_t>(shape_of(s).buckets + 2);
+  const std::int64_t collectives = s.parallel.zero == 3 ? 3 : 2;
+  const std::int64_t messages = collectives * reductions_of(s) * (s.ranks - 1) * s.ranks *
+                                s.train.steps * static_cast<std::int64_t>(shape_of(s).buckets + 2);
   return request.log.value_or(messages > most_logged ? LogLevel::summary : LogLevel::full);
 }
 
@@ -60,16 +61,23 @@ TrainingOutcome main_job(const RunRequest& request, const JobOptions& options,
   return run_training({.settings = request.settings, .options = logged}, text, truth);
 }
 
+std::string reduction_text(const Settings& s) {
+  return s.parallel.zero == 0
+             ? s.collectives.all_reduce + " all-reduce"
+             : fmt::format("ZeRO-{} by {} reduce-scatter and {} all-gather", s.parallel.zero,
+                           s.collectives.reduce_scatter, s.collectives.all_gather);
+}
+
 std::string headline(const Settings& s) {
   const Shape shape = shape_of(s);
   const Cluster cluster = cluster_of(s);
   const int nodes = cluster.nodes(s.ranks);
   return fmt::format(
-      "{}: {} rank{} on {} node{}, {} of {} parameters in {}, {} bucket{}, {} "
-      "all-reduce, {} steps of {} samples, {}",
+      "{}: {} rank{} on {} node{}, {} of {} parameters in {}, {} bucket{}, {}, {} steps of {} "
+      "samples, {}",
       s.name, s.ranks, s.ranks == 1 ? "" : "s", nodes, nodes == 1 ? "" : "s", kind_name(s),
       shape.parameters, s.model.dtype, shape.buckets, shape.buckets == 1 ? "" : "s",
-      s.collectives.all_reduce, s.train.steps, s.train.batch, s.train.optimizer);
+      reduction_text(s), s.train.steps, s.train.batch, s.train.optimizer);
 }
 
 Checks run_checks(const CheckContext& context) {
@@ -102,9 +110,9 @@ void check_reference_fits(const Settings& s) {
   }
 }
 
-// The definition knows the order of reductions once a step.
-bool reduces_once(const Settings& s) {
-  return !s.dp.sync_every_microbatch || s.parallel.microbatches == 1;
+// The definition knows the order of all-reduces once a step.
+bool has_definition(const Settings& s) {
+  return reductions_of(s) == 1 && s.parallel.zero == 0;
 }
 
 RunReport run_scenario(const RunRequest& request, const std::filesystem::path& folder,
@@ -133,7 +141,7 @@ RunReport run_scenario(const RunRequest& request, const std::filesystem::path& f
                    .folder = folder,
                    .changed = request.changed,
                    .log = log_level(request)};
-  if (!all_hold(report.checks) && reduces_once(s)) {
+  if (!all_hold(report.checks) && has_definition(s)) {
     progress.show("where it leaves its definition");
     report.divergence = find_divergence({.settings = s, .text = text, .options = options});
   }

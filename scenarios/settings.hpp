@@ -60,11 +60,14 @@ struct ModelSettings {
 struct ParallelSettings {
   int dp = 0;  // 0: what the other degrees leave; resolve() fills it in
   int microbatches = 1;
+  int zero = 0;          // stage; 0: plain data parallelism
+  bool prefetch = true;  // of stage 3
   bool operator==(const ParallelSettings&) const = default;
 };
 
 struct DpSettings {
   Bytes bucket{25 << 20};
+  int alignment = 1;  // elements
   bool overlap = true;
   bool sync_every_microbatch = false;
   bool operator==(const DpSettings&) const = default;

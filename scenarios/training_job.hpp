@@ -1,7 +1,8 @@
-// One job of a scenario: ranks that train with data parallelism, each comparing every step with a
-// reference that one process had computed before.
+// One job of a scenario: ranks that train with data parallelism or ZeRO, each comparing every step
+// with a reference that one process had computed before.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -20,7 +21,8 @@ namespace ringside {
 
 using Reference = std::vector<StepRecord>;
 
-// What a rank saw of one step; plain, so that it travels as it is.
+// What a rank saw of one step; plain, so that it travels as it is. Of tensors of which ZeRO leaves
+// the rank a part, the rest counts as the reference's.
 struct StepOutcome {
   double loss = 0;
   double gradient_norm = 0;
@@ -31,6 +33,9 @@ struct StepOutcome {
   FirstDifference first;  // of the gradients
   std::uint64_t gradient_hash = 0;
   std::uint64_t parameter_hash = 0;
+  std::uint64_t shard_gradient_hash = 0;  // of the elements in this rank's chunk of every bucket
+  std::uint64_t shard_parameter_hash = 0;
+  std::array<std::int64_t, category_count> memory{};  // in use after the update, by category
   Time start{0};
   Time backward_end{0};
   Time gradients_ready{0};
@@ -55,6 +60,12 @@ TrainingPlan plan_of(const Settings& settings, std::string_view text, double los
 
 // The bucket layout of a scenario, from its settings alone.
 std::vector<Bucket> buckets_of(const Settings& settings);
+
+// How often a step reduces each gradient: once, or after every micro-batch.
+int reductions_of(const Settings& settings);
+
+// The algorithm that adds gradients up.
+const std::string& gradient_algorithm(const Settings& settings);
 
 // One process that runs the shards of a scenario in turn: in the order of the ranks, or as the
 // scenario's all-reduce adds them, found by running it on symbols.

@@ -145,7 +145,7 @@ TEST(CaseG2, TheNormIs5AndTheClippedGradient06And08OnAnyNumberOfRanks) {
 // ---- G4: tied weights with uneven shards --------------------------------------------------------
 
 Batch tokens_of_5(int step, std::size_t first, std::size_t count) {
-  Batch batch{.context = 1, .lengths = {count}};
+  Batch batch{.context = 1, .lengths = std::vector<std::size_t>(count / 2, 2)};
   for (std::size_t t = first; t < first + count; ++t) {
     batch.contexts.push_back(
         static_cast<std::int32_t>((3 * t + static_cast<std::size_t>(step)) % 4));

@@ -57,6 +57,18 @@ struct Expected {
   std::vector<const char*> checks;
 };
 
+const std::vector<const char*> zero_checks{"f32.gradient",
+                                           "f64.gradient",
+                                           "sgd.parameters",
+                                           "zero_bits",
+                                           "traffic",
+                                           "model_state.of_a_rank",
+                                           "control.gradient_scaled",
+                                           "control.shard_offset_wrong",
+                                           "control.norm_of_rank",
+                                           "control.padding_counted",
+                                           "control.parameters_not_gathered"};
+
 const std::vector<Expected> scenarios{
     {"dp/accumulation", {"f32.gradient", "accumulation", "replicas.bits", "traffic"}},
     {"dp/few_tokens", {"f32.gradient", "traffic", "exposed"}},
@@ -69,7 +81,12 @@ const std::vector<Expected> scenarios{
     {"dp/no_overlap", {"f32.gradient", "traffic", "exposed"}},
     {"dp/overlap", {"f32.gradient", "traffic", "exposed"}},
     {"dp/ring", {"f32.gradient", "replicas.bits", "traffic", "busiest.rank_receives"}},
-    {"dp/two_nodes", {"f32.gradient", "one_node.gradient_bits", "traffic"}}};
+    {"dp/two_nodes", {"f32.gradient", "one_node.gradient_bits", "traffic"}},
+    {"zero/no_prefetch", {"f32.gradient", "zero_bits", "traffic", "prefetch.exposed"}},
+    {"zero/prefetch", {"f32.gradient", "zero_bits", "traffic", "prefetch.exposed"}},
+    {"zero/stage1", zero_checks},
+    {"zero/stage2", zero_checks},
+    {"zero/stage3", zero_checks}};
 
 class EveryScenario : public testing::TestWithParam<Expected> {};
 
@@ -88,7 +105,9 @@ TEST_P(EveryScenario, PassesWithItsChecks) {
 }
 
 std::string scenario_of(const testing::TestParamInfo<Expected>& info) {
-  return std::string(info.param.scenario).substr(3);
+  std::string name = info.param.scenario;
+  std::ranges::replace(name, '/', '_');
+  return name;
 }
 
 INSTANTIATE_TEST_SUITE_P(RunVerb, EveryScenario, testing::ValuesIn(scenarios), scenario_of);

@@ -1,0 +1,54 @@
+// Prefetch: the modelled time in which forward and backward of ZeRO-3 wait for communication, with
+// and without it.
+#include <algorithm>
+
+#include "scenarios/checks.hpp"
+#include "scenarios/scenario_file.hpp"
+#include "scenarios/traffic_formula.hpp"
+
+namespace ringside {
+
+namespace {
+
+// From a step's start to the end of its backward, the longest over the ranks; of the last step,
+// when all have the same tokens.
+Time forward_and_backward(const TrainingOutcome& outcome) {
+  Time longest{0};
+  for (const auto& rank : outcome.ranks) {
+    longest = std::max(longest, rank.back().backward_end - rank.back().start);
+  }
+  return longest;
+}
+
+// On links without latency that carry anything at once, only computing takes time.
+Time compute_alone(const CheckContext& context, Settings s) {
+  s.links.nvlink = s.links.ib = {.bandwidth = Rate{}, .latency = Time{0}};
+  return forward_and_backward(context.run(s, context.truth));
+}
+
+}  // namespace
+
+Checks check_prefetch(const CheckContext& context) {
+  const Settings& s = context.settings;
+  if (s.parallel.zero != 3 || s.ranks == 1) {
+    return {{.name = "prefetch.exposed",
+             .measured = "nothing is gathered",
+             .gate = "parallel.zero = 3 on several ranks",
+             .verdict = CheckVerdict::not_applicable}};
+  }
+  const Time compute = compute_alone(context, s);
+  const Time here = forward_and_backward(context.main);
+  Settings other = s;
+  other.parallel.prefetch = !s.parallel.prefetch;
+  const Time there = forward_and_backward(context.run(other, context.truth));
+  const std::string note = "of " + to_string(here) + " of forward and backward, computing takes " +
+                           to_string(compute) + "; the other figure is " +
+                           (s.parallel.prefetch ? "without" : "with") + " prefetch";
+  const std::string theirs = to_string(there - compute);
+  return {s.parallel.prefetch ? holds("prefetch.exposed", here < there, to_string(here - compute),
+                                      "< " + theirs, note)
+                              : holds("prefetch.exposed", here > there, to_string(here - compute),
+                                      "> " + theirs, note)};
+}
+
+}  // namespace ringside

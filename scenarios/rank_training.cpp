@@ -1,0 +1,183 @@
+#include "scenarios/rank_training.hpp"
+
+#include <numeric>
+
+#include "models/random.hpp"
+#include "models/tensor_elements.hpp"
+#include "parallel/data_parallel.hpp"
+#include "parallel/data_parallel_step.hpp"
+#include "parallel/sharded_record.hpp"
+#include "parallel/zero.hpp"
+
+namespace ringside {
+
+namespace {
+
+std::uint64_t hash(std::uint64_t h, const std::vector<double>& elements) {
+  for (const double x : elements) {
+    h = mix(h ^ std::bit_cast<std::uint64_t>(x));
+  }
+  return h;
+}
+
+std::uint64_t hash(const TensorValues& tensors) {
+  std::uint64_t h = 0;
+  for (const auto& tensor : tensors) {
+    h = hash(h, tensor);
+  }
+  return h;
+}
+
+// Rank r's own seed: only the broadcast makes the weights equal, so that its absence shows.
+std::uint64_t own_seed(const TrainingPlan& plan, int rank) {
+  return rank == 0 ? plan.data.seed : mix(plan.data.seed + static_cast<std::uint64_t>(rank));
+}
+
+std::vector<int> everyone(const Rank& rank) {
+  std::vector<int> members(static_cast<std::size_t>(rank.size()));
+  std::iota(members.begin(), members.end(), 0);
+  return members;
+}
+
+// How many tensors each layer has.
+std::vector<std::size_t> tensors_of(Model& model) {
+  std::vector<std::size_t> counts;
+  for (const auto& layer : model.layers()) {
+    counts.push_back(layer.size());
+  }
+  return counts;
+}
+
+class RankTraining {
+ public:
+  RankTraining(Rank& rank, const TrainingRequest& request, const TrainingPlan& plan,
+               const Reference& reference)
+      : rank_(rank),
+        request_(request),
+        settings_(request.settings),
+        plan_(plan),
+        reference_(reference),
+        model_(make_model({rank.memory(), rank.clock()}, plan.model, own_seed(plan, rank.id()))),
+        tensors_(tensors_of(*model_)),
+        group_(rank, "dp", everyone(rank)) {}
+
+  std::vector<StepOutcome> with_data_parallelism();
+  std::vector<StepOutcome> with_zero();
+
+ private:
+  DataParallelOptions dp_options() const;
+  ZeroOptions zero_options() const;
+  TensorValues whole_parameters() const;
+  void see(int step, const StepTimes& times, const std::vector<Bucket>& buckets,
+           const StepRecord& record);
+
+  Rank& rank_;
+  const TrainingRequest& request_;
+  const Settings& settings_;
+  const TrainingPlan& plan_;
+  const Reference& reference_;
+  std::unique_ptr<Model> model_;
+  std::vector<std::size_t> tensors_;
+  Comm group_;
+  std::vector<StepOutcome> outcomes_;
+};
+
+DataParallelOptions RankTraining::dp_options() const {
+  return {.bucket = settings_.dp.bucket,
+          .alignment = static_cast<std::size_t>(settings_.dp.alignment),
+          .overlap = settings_.dp.overlap,
+          .sync_every_microbatch = settings_.dp.sync_every_microbatch,
+          .all_reduce = settings_.collectives.all_reduce,
+          .planted = request_.all_reduce,
+          .broadcast = settings_.collectives.broadcast,
+          .fault = request_.fault};
+}
+
+ZeroOptions RankTraining::zero_options() const {
+  return {.stage = settings_.parallel.zero,
+          .bucket = settings_.dp.bucket,
+          .alignment = static_cast<std::size_t>(settings_.dp.alignment),
+          .overlap = settings_.dp.overlap,
+          .prefetch = settings_.parallel.prefetch,
+          .reduce_scatter = settings_.collectives.reduce_scatter,
+          .all_gather = settings_.collectives.all_gather,
+          .all_reduce = settings_.collectives.all_reduce,
+          .broadcast = settings_.collectives.broadcast,
+          .fault = request_.fault};
+}
+
+TensorValues RankTraining::whole_parameters() const {
+  TensorValues values;
+  for (const Parameter* p : flatten(model_->layers())) {
+    with_elements(p->value,
+                  [&](auto elements) { values.emplace_back(elements.begin(), elements.end()); });
+  }
+  return values;
+}
+
+void RankTraining::see(int step, const StepTimes& times, const std::vector<Bucket>& buckets,
+                       const StepRecord& record) {
+  const StepRecord& truth = reference_[static_cast<std::size_t>(step)];
+  const auto pieces = pieces_of(buckets, group_.size(), group_.rank());
+  const DType dtype = dtype_of(plan_.model);
+  outcomes_.push_back(
+      {.loss = record.loss,
+       .gradient_norm = record.gradient_norm,
+       .reference_loss = truth.loss,
+       .reference_norm = truth.gradient_norm,
+       .gradients = deviation(truth.gradients, record.gradients, dtype),
+       .parameters = deviation(truth.parameters, record.parameters, dtype),
+       .first = first_difference(truth.gradients, record.gradients, buckets, tensors_),
+       .gradient_hash = hash(record.gradients),
+       .parameter_hash = hash(record.parameters),
+       .shard_gradient_hash = hash(0, elements_in(pieces, tensors_, record.gradients)),
+       .shard_parameter_hash = hash(0, elements_in(pieces, tensors_, record.parameters)),
+       .memory = rank_.memory().ledger().current,
+       .start = times.start,
+       .backward_end = times.backward_end,
+       .gradients_ready = times.gradients_ready,
+       .end = rank_.now()});
+  if (rank_.id() == 0) {
+    rank_.note("step " + std::to_string(step + 1) + " of " + std::to_string(plan_.steps));
+  }
+}
+
+std::vector<StepOutcome> RankTraining::with_data_parallelism() {
+  const auto parameters = flatten(model_->layers());
+  DataParallel dp(group_, rank_.memory(), model_->layers(), dp_options());
+  const auto optimizer = make_optimizer(plan_.optimizer, rank_.memory(), parameters);
+  dp.broadcast_weights();
+  DataParallelStep step(group_, dp, *model_, plan_, settings_.parallel.microbatches);
+  train(plan_, parameters, *optimizer, std::ref(step),
+        [&](int s, const StepRecord& record) { see(s, step.times(), dp.buckets(), record); });
+  return outcomes_;
+}
+
+std::vector<StepOutcome> RankTraining::with_zero() {
+  Zero zero(group_, rank_.memory(), *model_, zero_options());
+  const auto optimizer = make_optimizer(plan_.optimizer, rank_.memory(), zero.parameters());
+  DataParallelStep step(group_, zero, *model_, plan_, settings_.parallel.microbatches);
+  train(plan_, zero.parameters(), *optimizer, std::ref(step),
+        [&](int s, const StepRecord& record) {
+          zero.end_update();
+          StepRecord whole = whole_tensors(record, zero.pieces(), tensors_,
+                                           reference_[static_cast<std::size_t>(s)]);
+          if (settings_.parallel.zero < 3) {
+            whole.parameters = whole_parameters();
+          }
+          see(s, step.times(), zero.buckets(), whole);
+        },
+        {.norm = [&] { return zero.gradient_norm(); }});
+  return outcomes_;
+}
+
+}  // namespace
+
+std::vector<StepOutcome> train_rank(Rank& rank, const TrainingRequest& request,
+                                    const TrainingPlan& plan, const Reference& reference) {
+  RankTraining training(rank, request, plan, reference);
+  return request.settings.parallel.zero > 0 ? training.with_zero()
+                                            : training.with_data_parallelism();
+}
+
+}  // namespace ringside

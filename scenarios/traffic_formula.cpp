@@ -1,0 +1,128 @@
+#include "scenarios/traffic_formula.hpp"
+
+#include "collectives/all_reduce.hpp"
+#include "collectives/broadcast.hpp"
+#include "parallel/shard_map.hpp"
+#include "scenarios/training_job.hpp"
+
+namespace ringside {
+
+namespace {
+
+// An all-reduce of n elements, by rank. The published formulas for the two algorithms that have
+// one; a row's own claim for others, whose received bytes then have no formula.
+Figures all_reduce_elements(const Settings& s, std::size_t n, std::size_t bytes, int rank) {
+  const int p = s.ranks;
+  const Cluster cluster = cluster_of(s);
+  const auto algorithm =
+      chosen("all_reduce", s.collectives.all_reduce, cluster.nodes(p) > 1, bytes);
+  const auto peers = static_cast<std::int64_t>(p - 1);
+  const auto count = static_cast<std::int64_t>(n);
+  if (algorithm == "ring" && n % static_cast<std::size_t>(p) == 0) {
+    return {2 * peers * (count / p), 2 * peers * (count / p)};
+  }
+  if (algorithm == "naive") {
+    return rank == 0 ? Figures{peers * count, peers * count} : Figures{count, count};
+  }
+  const auto& row = pick(all_reduce_algorithms(), "all_reduce", algorithm);
+  Shape shape{.p = p, .n = n};
+  for (int r = 0; r < p; ++r) {
+    shape.node_of.push_back(cluster.node_of(r));
+  }
+  const auto sent = [&](int r) {
+    shape.rank = r;
+    return static_cast<std::int64_t>(row.sent(shape));
+  };
+  return {sent(rank), algorithm == "ring" ? std::optional(sent((rank + p - 1) % p)) : std::nullopt};
+}
+
+std::string all_reduce_formula(const std::string& algorithm) {
+  return algorithm == "ring"    ? "2(p-1)/p n"
+         : algorithm == "naive" ? "rank 0: (p-1) n, others n"
+                                : "claim of " + algorithm;
+}
+
+std::int64_t element_of(const Settings& s) {
+  return static_cast<std::int64_t>(size_of(parse_dtype(s.model.dtype)));
+}
+
+// A reduce-scatter or an all-gather of a bucket: every chunk but one is sent, and one received.
+std::int64_t half_of_ring(const Settings& s, const Bucket& bucket) {
+  return static_cast<std::int64_t>(s.ranks - 1) *
+         static_cast<std::int64_t>(shard_size(bucket, s.ranks));
+}
+
+// Layers that compute with the bucket: two with a tied table.
+std::int64_t users_of(const Settings& s, const Bucket& bucket) {
+  return s.model.kind == "gpt" && s.model.tied && bucket.layer == 0 ? 2 : 1;
+}
+
+}  // namespace
+
+Figures gradient_formula(const Settings& s, int rank) {
+  Figures figures;
+  for (const auto& b : buckets_of(s)) {
+    const std::int64_t half = half_of_ring(s, b);
+    figures += s.parallel.zero > 0
+                   ? Figures{half, half}
+                   : all_reduce_elements(s, b.padded,
+                                         b.padded * static_cast<std::size_t>(element_of(s)), rank);
+  }
+  return figures * (std::int64_t{reductions_of(s)} * s.train.steps * element_of(s));
+}
+
+Figures parameter_formula(const Settings& s, int /*rank*/) {
+  std::int64_t elements = 0;
+  for (const auto& b : buckets_of(s)) {
+    const std::int64_t gathers =
+        s.parallel.zero < 3 ? 1 : 2 * users_of(s, b) * s.parallel.microbatches;
+    elements += gathers * half_of_ring(s, b);
+  }
+  const std::int64_t bytes = elements * s.train.steps * element_of(s);
+  return {bytes, bytes};
+}
+
+Figures weight_formula(const Settings& s, int rank) {
+  const auto element = size_of(parse_dtype(s.model.dtype));
+  std::int64_t bytes = 0;
+  for (const Bucket& bucket : buckets_of(s)) {
+    bytes += static_cast<std::int64_t>(bucket.count * element);
+  }
+  const auto algorithm =
+      chosen("broadcast", s.collectives.broadcast, cluster_of(s).nodes(s.ranks) > 1, 0);
+  const auto& row = pick(broadcast_algorithms(), "broadcast", algorithm);
+  const auto copies = static_cast<std::int64_t>(row.sent({.p = s.ranks, .n = 1, .rank = rank}));
+  return {bytes * copies, rank == 0 ? 0 : bytes};
+}
+
+Figures number_formula(const Settings& s, int rank) {
+  const std::int64_t numbers = s.parallel.zero > 0 ? 3 : 2;
+  return all_reduce_elements(s, 1, 8, rank) * (8 * numbers * s.train.steps);
+}
+
+std::string gradient_operation(const Settings& s) {
+  return s.parallel.zero > 0 ? "reduce_scatter" : "all_reduce";
+}
+
+std::string gradient_formula_text(const Settings& s) {
+  return s.parallel.zero > 0 ? "(p-1)/p n" : all_reduce_formula(s.collectives.all_reduce);
+}
+
+std::string parameter_formula_text(const Settings& s) {
+  return s.parallel.zero < 3 ? "(p-1)/p n" : "2(p-1)/p n a layer that uses it";
+}
+
+std::string weight_formula_text(const Settings& s) {
+  return s.collectives.broadcast == "linear" ? "root: (p-1) n, others 0"
+                                             : "claim of " + s.collectives.broadcast;
+}
+
+std::string number_formula_text(const Settings& s) {
+  return s.parallel.zero > 0 ? "24 bytes a step, all-reduced" : "16 bytes a step, all-reduced";
+}
+
+std::string number_labels(const Settings& s) {
+  return s.parallel.zero > 0 ? "loss, tokens, norm" : "loss, tokens";
+}
+
+}  // namespace ringside
