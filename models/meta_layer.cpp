@@ -5,7 +5,7 @@
 namespace ringside {
 
 MetaLayer::MetaLayer(Device device, const PublishedLayer& layer, DType dtype, std::size_t in,
-                     std::size_t out, Cut cut, std::shared_ptr<Seam> seam)
+                     std::size_t out, Cut cut, std::shared_ptr<Seam> seam, DeviceMemory* initial)
     : device_(device),
       name_(layer.name),
       kind_(layer.kind),
@@ -14,6 +14,7 @@ MetaLayer::MetaLayer(Device device, const PublishedLayer& layer, DType dtype, st
       out_(out),
       seam_(std::move(seam)) {
   require_meta(device.memory.backing() == Backing::meta);
+  DeviceMemory& memory = initial != nullptr ? *initial : device.memory;
   parameters_.reserve(layer.tensors.size());
   for (const PublishedTensor& tensor : layer.tensors) {
     const PublishedShare share = share_of(tensor, cut, kind_);
@@ -21,9 +22,8 @@ MetaLayer::MetaLayer(Device device, const PublishedLayer& layer, DType dtype, st
     if (tensor.trained) {
       parameters_.push_back(
           {.name = tensor.name,
-           .value = Tensor(device.memory, dtype, share.shape, Category::weights, tensor.name),
-           .grad = Tensor(device.memory, dtype, share.shape, Category::gradients,
-                          tensor.name + ".grad"),
+           .value = Tensor(memory, dtype, share.shape, Category::weights, tensor.name),
+           .grad = Tensor(memory, dtype, share.shape, Category::gradients, tensor.name + ".grad"),
            .layout = share.layout});
     }
   }
@@ -95,7 +95,8 @@ std::vector<Parameter*> MetaLayer::parameters() {
 }
 
 std::unique_ptr<Model> make_meta_model(Device device, const PublishedModel& model, DType dtype,
-                                       Cut cut, const std::shared_ptr<Seam>& seam) {
+                                       Cut cut, const std::shared_ptr<Seam>& seam,
+                                       DeviceMemory* initial) {
   const std::size_t hidden = model.config.hidden;
   const auto ranks = static_cast<std::size_t>(cut.ranks);
   const std::size_t vocab = (model.config.vocab + ranks - 1) / ranks;
@@ -103,7 +104,8 @@ std::unique_ptr<Model> make_meta_model(Device device, const PublishedModel& mode
   for (const PublishedLayer& layer : model.layers) {
     const std::size_t in = layer.kind == LayerKind::embedding ? 1 : hidden;
     const std::size_t out = layer.kind == LayerKind::head ? vocab : hidden;
-    layers.push_back(std::make_unique<MetaLayer>(device, layer, dtype, in, out, cut, seam));
+    layers.push_back(
+        std::make_unique<MetaLayer>(device, layer, dtype, in, out, cut, seam, initial));
   }
   const auto loss = [device, dtype, seam](const Tensor& logits, std::span<const std::int32_t>) {
     const std::size_t tokens = logits.shape().front();

@@ -24,11 +24,13 @@ namespace ringside {
 
 class MetaLayer : public Layer {
  public:
-  // Parameters of every trained tensor. `in` and `out` are the widths of a token's row; without a
-  // gradient of the input, `in` is what is looked up; of a head, `out` is this rank's part. Throws
-  // BadUse on real device memory, naming the kind of layer, and what share_of does.
+  // Parameters of every trained tensor, made in `initial` (none: the device's memory): who cuts
+  // them over ranks need never hold them whole. `in` and `out` are the widths of a token's row;
+  // without a gradient of the input, `in` is what is looked up; of a head, `out` is this rank's
+  // part. Throws BadUse on real device memory, naming the kind of layer, and what share_of does.
   MetaLayer(Device device, const PublishedLayer& layer, DType dtype, std::size_t in,
-            std::size_t out, Cut cut = {}, std::shared_ptr<Seam> seam = std::make_shared<Seam>());
+            std::size_t out, Cut cut = {}, std::shared_ptr<Seam> seam = std::make_shared<Seam>(),
+            DeviceMemory* initial = nullptr);
 
   const std::string& name() const override { return name_; }
 
@@ -59,10 +61,11 @@ class MetaLayer : public Layer {
 
 // A published model whose layers are all meta: embedding [tokens, 1] -> [tokens, hidden], …, head
 // [tokens, hidden] -> [tokens, vocab], or a rank's part of it. The loss is 0, for there is none;
-// its gradient is meta.
-std::unique_ptr<Model> make_meta_model(
-    Device device, const PublishedModel& model, DType dtype, Cut cut = {},
-    const std::shared_ptr<Seam>& seam = std::make_shared<Seam>());
+// its gradient is meta. `initial` outlives the model, and is as MetaLayer says.
+std::unique_ptr<Model> make_meta_model(Device device, const PublishedModel& model, DType dtype,
+                                       Cut cut = {},
+                                       const std::shared_ptr<Seam>& seam = std::make_shared<Seam>(),
+                                       DeviceMemory* initial = nullptr);
 
 // One sample of so many tokens, which say nothing.
 Batch meta_batch(std::size_t tokens);

@@ -55,16 +55,17 @@ void Zero::broadcast_weights(Model& model) const {
 
 void Zero::find_needs(Model& model) {
   needs_.resize(layers_.size());
+  for (std::size_t b = 0; b < buckets_.size(); ++b) {
+    needs_[buckets_[b].layer].push_back(b);
+  }
   for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
-    std::vector<Parameter*> used = layers_[layer];
-    const auto borrowed = model.layer(layer).borrowed();
-    used.insert(used.end(), borrowed.begin(), borrowed.end());
-    for (std::size_t b = 0; b < buckets_.size(); ++b) {
-      const Bucket& bucket = buckets_[b];
-      if (std::any_of(bucket.tensors.begin(), bucket.tensors.end(), [&](std::size_t t) {
-            return std::find(used.begin(), used.end(), layers_[bucket.layer][t]) != used.end();
-          })) {
-        needs_[layer].push_back(b);
+    for (const Parameter* borrowed : model.layer(layer).borrowed()) {
+      for (std::size_t b = 0; b < buckets_.size(); ++b) {
+        const auto& owner = layers_[buckets_[b].layer];
+        if (std::ranges::any_of(buckets_[b].tensors,
+                                [&](std::size_t t) { return owner[t] == borrowed; })) {
+          needs_[layer].push_back(b);
+        }
       }
     }
   }
@@ -95,7 +96,7 @@ double Zero::gradient_norm() {
   for (Parameter& piece : parameters_) {
     squares += piece.grad.meta() ? 0 : sum_of_squares({&piece});
   }
-  if (options_.fault == Fault::padding_counted) {
+  if (options_.fault == Fault::padding_in_norm) {
     for (const Bucket& bucket : buckets_) {
       squares += static_cast<double>(shard_size(bucket, group_.size()) -
                                      real_elements(bucket, group_.size(), group_.rank()));

@@ -32,7 +32,7 @@ constexpr std::array zero_controls{
     Control{"gradient_scaled_loss_over_100", Fault::gradient_scaled, 100},
     Control{"shard_offset_wrong", Fault::shard_offset_wrong, 1},
     Control{"norm_of_rank", Fault::norm_of_rank, 1},
-    Control{"padding_counted", Fault::padding_counted, 1},
+    Control{"padding_in_norm", Fault::padding_in_norm, 1},
     Control{"parameters_not_gathered", Fault::parameters_not_gathered, 1},
 };
 
@@ -46,7 +46,7 @@ std::span<const Control> controls_of(const Settings& settings) {
 // Whether there is nothing that the fault could touch.
 bool untouched(const Control& control, const Settings& settings) {
   const auto buckets = buckets_of(settings);
-  return control.fault == Fault::padding_counted &&
+  return control.fault == Fault::padding_in_norm &&
          std::none_of(buckets.begin(), buckets.end(),
                       [](const Bucket& bucket) { return bucket.padded > bucket.count; });
 }

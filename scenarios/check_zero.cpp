@@ -5,6 +5,7 @@
 
 #include "parallel/shard_map.hpp"
 #include "scenarios/checks.hpp"
+#include "scenarios/model_settings.hpp"
 
 namespace ringside {
 
@@ -49,9 +50,10 @@ struct ElementBytes {
 };
 
 ElementBytes element_bytes(const Settings& s) {
-  const auto value = static_cast<std::int64_t>(size_of(parse_dtype(s.model.dtype)));
-  const std::int64_t kept = s.train.optimizer == "adamw" ? 2 : s.train.momentum != 0 ? 1 : 0;
-  return {value, kept * value};
+  const auto value = static_cast<std::int64_t>(size_of(element_type(s)));
+  const std::int64_t moments = s.train.optimizer == "adamw" ? 2 : s.train.momentum != 0 ? 1 : 0;
+  constexpr std::int64_t wide = 4;  // of bf16: the master and the moments are f32
+  return {value, element_type(s) == DType::bf16 ? wide * (1 + moments) : value * moments};
 }
 
 State state_by_formula(const Settings& s, int rank) {
@@ -103,6 +105,10 @@ std::string formula_text(const Settings& s) {
 }
 
 }  // namespace
+
+std::int64_t model_state_by_formula(const Settings& settings, int rank) {
+  return total(state_by_formula(settings, rank));
+}
 
 Checks check_zero_bits(const CheckContext& context) {
   const Settings& s = context.settings;

@@ -60,6 +60,9 @@ Checks check_prefetch(const CheckContext& context);  // check_prefetch.cpp
 Checks training_gates(const std::string& prefix, const Settings& settings,
                       const TrainingOutcome& outcome);
 
+// Bytes of weights, gradients, masters and optimizer state of a rank.
+std::int64_t model_state_by_formula(const Settings& settings, int rank);
+
 // Every row of a rank's traffic that a formula speaks of, counted and computed.
 std::vector<TrafficComparison> compare_traffic(const Settings& settings, const JobResult& job);
 

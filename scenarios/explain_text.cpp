@@ -115,8 +115,7 @@ std::string Page::grid(const Holdings& holds, const ToldStep* step) const {
   std::size_t first = 0;
   do {
     const std::size_t last = block_end(all, first, most);
-    text += first == 0 ? "" : "\n";
-    text += block(all, first, last, step);
+    text += (first == 0 ? "" : "\n") + block(all, first, last, step);
     first = last;
   } while (first < columns_.size());
   return text;

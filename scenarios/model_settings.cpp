@@ -3,6 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "models/gpt_cut.hpp"
+#include "models/published_model.hpp"
 #include "runtime/errors.hpp"
 
 namespace ringside {
@@ -28,9 +29,52 @@ std::string measures(const Settings& settings) {
   return fmt::format("model.hidden = {}, model.layers = {}, {}", m.hidden, m.layers, own);
 }
 
+std::vector<std::vector<std::size_t>> counts_of_published(const std::string& name) {
+  std::vector<std::vector<std::size_t>> counts;
+  for (const PublishedLayer& layer : published_model(name).layers) {
+    auto& row = counts.emplace_back();
+    for (const PublishedTensor& tensor : layer.tensors) {
+      if (tensor.trained) {
+        row.push_back(tensor.count());
+      }
+    }
+  }
+  return counts;
+}
+
+// What can be checked without data.
+void check_true_scale(const Settings& settings) {
+  published_config(settings.model.config);
+  for (const std::string& name : settings.checks.run) {
+    if (name != "traffic" && name != "model_state") {
+      throw BadUse(
+          fmt::format("checks.run has {}, but model.config = {} runs without data: only "
+                      "traffic and model_state can be checked",
+                      name, settings.model.config));
+    }
+  }
+}
+
 }  // namespace
 
+bool at_true_scale(const Settings& settings) {
+  return !settings.model.config.empty();
+}
+
+DType element_type(const Settings& settings) {
+  return at_true_scale(settings) ? DType::bf16 : parse_dtype(settings.model.dtype);
+}
+
+std::vector<std::vector<std::size_t>> tensor_counts_of(const Settings& settings) {
+  return at_true_scale(settings) ? counts_of_published(settings.model.config)
+                                 : tensor_counts(model_of(settings));
+}
+
 ModelConfig model_of(const Settings& settings) {
+  if (at_true_scale(settings)) {
+    throw BadUse("model.config = " + settings.model.config +
+                 " runs on meta memory, and nothing of it can be computed");
+  }
   const ModelSettings& m = settings.model;
   if (is_gpt(settings)) {
     return GptConfig{.layers = size(m.layers),
@@ -55,6 +99,10 @@ std::size_t context_of(const Settings& settings) {
 }
 
 void check_model(const Settings& settings) {
+  if (at_true_scale(settings)) {
+    check_true_scale(settings);
+    return;
+  }
   const ModelConfig model = model_of(settings);
   if (const auto* gpt = std::get_if<GptConfig>(&model)) {
     require_usable(*gpt);
@@ -74,6 +122,9 @@ void check_model(const Settings& settings) {
 }
 
 std::string kind_name(const Settings& settings) {
+  if (at_true_scale(settings)) {
+    return settings.model.config;
+  }
   return is_gpt(settings) ? "GPT" : "MLP";
 }
 

@@ -9,7 +9,17 @@
 
 namespace ringside {
 
+// Throws BadUse for a published model: nothing of it can be computed.
 ModelConfig model_of(const Settings& settings);
+
+// Whether it is a published model, which runs on meta memory.
+bool at_true_scale(const Settings& settings);
+
+// Of weights and gradients.
+DType element_type(const Settings& settings);
+
+// Elements of every trained tensor, by layer in forward order.
+std::vector<std::vector<std::size_t>> tensor_counts_of(const Settings& settings);
 
 // Bytes before the predicted one that a row of a batch has: a GPT sees the others by attention.
 std::size_t context_of(const Settings& settings);
@@ -18,7 +28,7 @@ std::size_t context_of(const Settings& settings);
 // here.
 void check_model(const Settings& settings);
 
-// "MLP", "GPT".
+// "MLP", "GPT", "qwen3.8-27b".
 std::string kind_name(const Settings& settings);
 
 }  // namespace ringside

@@ -1,13 +1,12 @@
 #include "scenarios/rank_training.hpp"
 
-#include <numeric>
-
 #include "models/random.hpp"
 #include "models/tensor_elements.hpp"
 #include "parallel/data_parallel.hpp"
 #include "parallel/data_parallel_step.hpp"
 #include "parallel/sharded_record.hpp"
 #include "parallel/zero.hpp"
+#include "scenarios/parallel_options.hpp"
 
 namespace ringside {
 
@@ -31,12 +30,6 @@ std::uint64_t hash(const TensorValues& tensors) {
 // Rank r's own seed: only the broadcast makes the weights equal, so that its absence shows.
 std::uint64_t own_seed(const TrainingPlan& plan, int rank) {
   return rank == 0 ? plan.data.seed : mix(plan.data.seed + static_cast<std::uint64_t>(rank));
-}
-
-std::vector<int> everyone(const Rank& rank) {
-  std::vector<int> members(static_cast<std::size_t>(rank.size()));
-  std::iota(members.begin(), members.end(), 0);
-  return members;
 }
 
 // How many tensors each layer has.
@@ -65,8 +58,6 @@ class RankTraining {
   std::vector<StepOutcome> with_zero();
 
  private:
-  DataParallelOptions dp_options() const;
-  ZeroOptions zero_options() const;
   TensorValues whole_parameters() const;
   void see(int step, const StepTimes& times, const std::vector<Bucket>& buckets,
            const StepRecord& record);
@@ -81,30 +72,6 @@ class RankTraining {
   Comm group_;
   std::vector<StepOutcome> outcomes_;
 };
-
-DataParallelOptions RankTraining::dp_options() const {
-  return {.bucket = settings_.dp.bucket,
-          .alignment = static_cast<std::size_t>(settings_.dp.alignment),
-          .overlap = settings_.dp.overlap,
-          .sync_every_microbatch = settings_.dp.sync_every_microbatch,
-          .all_reduce = settings_.collectives.all_reduce,
-          .planted = request_.all_reduce,
-          .broadcast = settings_.collectives.broadcast,
-          .fault = request_.fault};
-}
-
-ZeroOptions RankTraining::zero_options() const {
-  return {.stage = settings_.parallel.zero,
-          .bucket = settings_.dp.bucket,
-          .alignment = static_cast<std::size_t>(settings_.dp.alignment),
-          .overlap = settings_.dp.overlap,
-          .prefetch = settings_.parallel.prefetch,
-          .reduce_scatter = settings_.collectives.reduce_scatter,
-          .all_gather = settings_.collectives.all_gather,
-          .all_reduce = settings_.collectives.all_reduce,
-          .broadcast = settings_.collectives.broadcast,
-          .fault = request_.fault};
-}
 
 TensorValues RankTraining::whole_parameters() const {
   TensorValues values;
@@ -144,7 +111,8 @@ void RankTraining::see(int step, const StepTimes& times, const std::vector<Bucke
 
 std::vector<StepOutcome> RankTraining::with_data_parallelism() {
   const auto parameters = flatten(model_->layers());
-  DataParallel dp(group_, rank_.memory(), model_->layers(), dp_options());
+  DataParallel dp(group_, rank_.memory(), model_->layers(),
+                  dp_options(settings_, request_.fault, request_.all_reduce));
   const auto optimizer = make_optimizer(plan_.optimizer, rank_.memory(), parameters);
   dp.broadcast_weights();
   DataParallelStep step(group_, dp, *model_, plan_, settings_.parallel.microbatches);
@@ -154,7 +122,7 @@ std::vector<StepOutcome> RankTraining::with_data_parallelism() {
 }
 
 std::vector<StepOutcome> RankTraining::with_zero() {
-  Zero zero(group_, rank_.memory(), *model_, zero_options());
+  Zero zero(group_, rank_.memory(), *model_, zero_options(settings_, request_.fault));
   const auto optimizer = make_optimizer(plan_.optimizer, rank_.memory(), zero.parameters());
   DataParallelStep step(group_, zero, *model_, plan_, settings_.parallel.microbatches);
   train(plan_, zero.parameters(), *optimizer, std::ref(step),

@@ -178,9 +178,11 @@ nlohmann::json checks_json(const Checks& checks) {
 std::string report_text(const RunReport& report) {
   std::string text = fmt::format("{}\n{}\n", report.headline, report.settings.lesson.en);
   text += report.changed.empty() ? "\n" : fmt::format("(changed: {})\n\n", joined(report.changed));
-  text += fmt::format("  sample 0 of step 0, on rank 0: {}\n  loss:", report.first_sample);
-  text += losses_text(report.losses);
-  text += "\n\n" + checks_text(report.checks) + "\n";
+  if (!report.first_sample.empty() || !report.losses.empty()) {
+    text += fmt::format("  sample 0 of step 0, on rank 0: {}\n  loss:", report.first_sample);
+    text += losses_text(report.losses) + "\n\n";
+  }
+  text += checks_text(report.checks) + "\n";
   if (report.divergence) {
     text += divergence_text(*report.divergence) + "\n";
   }

@@ -58,7 +58,9 @@ TrainingOutcome main_job(const RunRequest& request, const JobOptions& options,
   logged.trace = request.trace && logged.log == LogLevel::full;
   logged.live = request.verbose;
   logged.pace = request.pace;
-  return run_training({.settings = request.settings, .options = logged}, text, truth);
+  return at_true_scale(request.settings)
+             ? run_at_true_scale(request.settings, logged)
+             : run_training({.settings = request.settings, .options = logged}, text, truth);
 }
 
 std::string reduction_text(const Settings& s) {
@@ -76,7 +78,7 @@ std::string headline(const Settings& s) {
       "{}: {} rank{} on {} node{}, {} of {} parameters in {}, {} bucket{}, {}, {} steps of {} "
       "samples, {}",
       s.name, s.ranks, s.ranks == 1 ? "" : "s", nodes, nodes == 1 ? "" : "s", kind_name(s),
-      shape.parameters, s.model.dtype, shape.buckets, shape.buckets == 1 ? "" : "s",
+      shape.parameters, name_of(element_type(s)), shape.buckets, shape.buckets == 1 ? "" : "s",
       reduction_text(s), s.train.steps, s.train.batch, s.train.optimizer);
 }
 
@@ -96,6 +98,9 @@ Checks run_checks(const CheckContext& context) {
 
 // The reference keeps every gradient and parameter of every step, in f64.
 void check_reference_fits(const Settings& s) {
+  if (at_true_scale(s)) {
+    return;
+  }
   const auto needed =
       static_cast<double>(shape_of(s).parameters) * s.train.steps * 2 * sizeof(double);
   const auto memory = machine_memory();
@@ -112,7 +117,7 @@ void check_reference_fits(const Settings& s) {
 
 // The definition knows the order of all-reduces once a step.
 bool has_definition(const Settings& s) {
-  return reductions_of(s) == 1 && s.parallel.zero == 0;
+  return reductions_of(s) == 1 && s.parallel.zero == 0 && !at_true_scale(s);
 }
 
 RunReport run_scenario(const RunRequest& request, const std::filesystem::path& folder,
@@ -120,7 +125,7 @@ RunReport run_scenario(const RunRequest& request, const std::filesystem::path& f
   const Settings& s = request.settings;
   const std::string text = s.data.text.empty() ? builtin_text() : read_text(s.data.text);
   progress.show("one process");
-  const Reference truth = train_alone(plan_of(s, text));
+  const Reference truth = at_true_scale(s) ? Reference{} : train_alone(plan_of(s, text));
   const JobOptions options = options_of(request, progress);
   const TrainingOutcome main = main_job(request, options, text, truth);
   if (log_level(request) == LogLevel::full) {
@@ -134,7 +139,7 @@ RunReport run_scenario(const RunRequest& request, const std::filesystem::path& f
                              .progress = [&](std::string_view what) { progress.show(what); }};
   RunReport report{.settings = s,
                    .headline = headline(s),
-                   .first_sample = std::string(first_sample),
+                   .first_sample = at_true_scale(s) ? "" : std::string(first_sample),
                    .checks = run_checks(context),
                    .traffic = compare_traffic(s, main.job),
                    .job = main.job,
@@ -146,7 +151,9 @@ RunReport run_scenario(const RunRequest& request, const std::filesystem::path& f
     report.divergence = find_divergence({.settings = s, .text = text, .options = options});
   }
   for (const auto& step : main.ranks.front()) {
-    report.losses.push_back(step.loss);
+    if (!at_true_scale(s)) {
+      report.losses.push_back(step.loss);
+    }
   }
   return report;
 }
@@ -162,6 +169,13 @@ RunReport expected_failure(const RunRequest& request, const std::filesystem::pat
                    .log = log_level(request)};
   report.checks.push_back(holds("expect", failure.verdict == s.checks.expect,
                                 std::string(failure.verdict), s.checks.expect, failure.text));
+  if (s.checks.expect == "oom" && s.cluster.capacity) {
+    const std::int64_t needed = model_state_by_formula(s, 0);
+    report.checks.push_back(holds("model_state.by_formula", needed > s.cluster.capacity->count,
+                                  std::to_string(needed),
+                                  "> " + std::to_string(s.cluster.capacity->count) + " bytes",
+                                  "weights, gradients and optimizer state of a rank"));
+  }
   return report;
 }
 

@@ -73,6 +73,10 @@ Rows model() {
   return {
       key("model.kind", "a byte-level MLP, or a decoder-only transformer", one_of({"mlp", "gpt"}),
           &Settings::model, &ModelSettings::kind),
+      key("model.config",
+          "a published model of models/configs at its true size, in bf16 on meta memory: sizes, "
+          "traffic and times, without data; empty: the model is made of the other keys",
+          text(), &Settings::model, &ModelSettings::config),
       key("model.context", "of mlp: bytes that a prediction sees", integer(1, 1024),
           &Settings::model, &ModelSettings::context),
       key("model.embedding", "of mlp: numbers per embedded byte", integer(1, 65536),

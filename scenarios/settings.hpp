@@ -43,6 +43,7 @@ struct LinksSettings {
 // softmax over `vocab`. Or a GPT of `layers` blocks.
 struct ModelSettings {
   std::string kind = "mlp";
+  std::string config;  // a published model, on meta memory, instead of all but `sequence`
   int context = 8;     // of the MLP
   int embedding = 16;  // of the MLP
   int hidden = 128;

@@ -3,6 +3,7 @@
 #include "collectives/all_reduce.hpp"
 #include "collectives/broadcast.hpp"
 #include "parallel/shard_map.hpp"
+#include "scenarios/model_settings.hpp"
 #include "scenarios/training_job.hpp"
 
 namespace ringside {
@@ -43,7 +44,7 @@ std::string all_reduce_formula(const std::string& algorithm) {
 }
 
 std::int64_t element_of(const Settings& s) {
-  return static_cast<std::int64_t>(size_of(parse_dtype(s.model.dtype)));
+  return static_cast<std::int64_t>(size_of(element_type(s)));
 }
 
 // A reduce-scatter or an all-gather of a bucket: every chunk but one is sent, and one received.
@@ -54,7 +55,7 @@ std::int64_t half_of_ring(const Settings& s, const Bucket& bucket) {
 
 // Layers that compute with the bucket: two with a tied table.
 std::int64_t users_of(const Settings& s, const Bucket& bucket) {
-  return s.model.kind == "gpt" && s.model.tied && bucket.layer == 0 ? 2 : 1;
+  return !at_true_scale(s) && s.model.kind == "gpt" && s.model.tied && bucket.layer == 0 ? 2 : 1;
 }
 
 }  // namespace
@@ -83,7 +84,7 @@ Figures parameter_formula(const Settings& s, int /*rank*/) {
 }
 
 Figures weight_formula(const Settings& s, int rank) {
-  const auto element = size_of(parse_dtype(s.model.dtype));
+  const auto element = size_of(element_type(s));
   std::int64_t bytes = 0;
   for (const Bucket& bucket : buckets_of(s)) {
     bytes += static_cast<std::int64_t>(bucket.count * element);

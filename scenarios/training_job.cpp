@@ -3,7 +3,9 @@
 #include <cstring>
 
 #include "scenarios/model_settings.hpp"
+#include "scenarios/parallel_options.hpp"
 #include "scenarios/rank_training.hpp"
+#include "scenarios/true_scale.hpp"
 
 namespace ringside {
 
@@ -25,13 +27,7 @@ std::vector<StepOutcome> outcomes_of(const std::string& bytes) {
 TrainingPlan plan_of(const Settings& s, std::string_view text, double loss_divisor) {
   const auto size = [](int value) { return static_cast<std::size_t>(value); };
   return {.model = model_of(s),
-          .optimizer = {.kind = s.train.optimizer,
-                        .lr = s.train.lr,
-                        .momentum = s.train.momentum,
-                        .beta1 = s.train.beta1,
-                        .beta2 = s.train.beta2,
-                        .eps = s.train.eps,
-                        .weight_decay = s.train.weight_decay},
+          .optimizer = optimizer_of(s),
           .data = {.text = text,
                    .seed = static_cast<std::uint64_t>(s.train.seed),
                    .sequence = size(s.model.sequence),
@@ -42,8 +38,7 @@ TrainingPlan plan_of(const Settings& s, std::string_view text, double loss_divis
 }
 
 std::vector<Bucket> buckets_of(const Settings& s) {
-  const ModelConfig model = model_of(s);
-  return cut_buckets(tensor_counts(model), s.dp.bucket, size_of(dtype_of(model)), s.ranks,
+  return cut_buckets(tensor_counts_of(s), s.dp.bucket, size_of(element_type(s)), s.ranks,
                      static_cast<std::size_t>(s.dp.alignment));
 }
 
@@ -71,6 +66,30 @@ ShardsPlan shards_as_run(const Settings& s, const AllReduce* planted) {
   return plan;
 }
 
+namespace {
+
+TrainingOutcome outcome_of(JobResult job) {
+  if (!job.ok()) {
+    job.raise();
+  }
+  TrainingOutcome outcome{.job = std::move(job)};
+  for (const auto& rank : outcome.job.ranks) {
+    outcome.ranks.push_back(outcomes_of(rank.value));
+  }
+  return outcome;
+}
+
+}  // namespace
+
+TrainingOutcome run_at_true_scale(const Settings& settings, JobOptions options) {
+  options.cluster = cluster_of(settings);
+  options.memory = Backing::meta;
+  const PublishedModel model = published_model(settings.model.config);
+  return outcome_of(run_job(settings.ranks, options, [&](Rank& rank) {
+    return bytes_of(train_rank_at_true_scale(rank, settings, model));
+  }));
+}
+
 TrainingOutcome run_training(const TrainingRequest& request, std::string_view text,
                              const Reference& reference) {
   const TrainingPlan plan = plan_of(request.settings, text, request.loss_divisor);
@@ -79,16 +98,9 @@ TrainingOutcome run_training(const TrainingRequest& request, std::string_view te
   options.cluster = cluster_of(request.settings);
   const auto share = plan.batch / static_cast<std::uint64_t>(ranks) + 1;
   options.region_bytes = memory_estimate(plan, share);
-  TrainingOutcome outcome{.job = run_job(ranks, options, [&](Rank& rank) {
-                            return bytes_of(train_rank(rank, request, plan, reference));
-                          })};
-  if (!outcome.job.ok()) {
-    outcome.job.raise();
-  }
-  for (const auto& rank : outcome.job.ranks) {
-    outcome.ranks.push_back(outcomes_of(rank.value));
-  }
-  return outcome;
+  return outcome_of(run_job(ranks, options, [&](Rank& rank) {
+    return bytes_of(train_rank(rank, request, plan, reference));
+  }));
 }
 
 }  // namespace ringside

@@ -76,4 +76,8 @@ ShardsPlan shards_as_run(const Settings& settings, const AllReduce* planted = nu
 TrainingOutcome run_training(const TrainingRequest& request, std::string_view text,
                              const Reference& reference);
 
+// The steps of a published model on meta memory: times, traffic and memory of the real ones. Losses
+// are 0. Throws as run_training does.
+TrainingOutcome run_at_true_scale(const Settings& settings, JobOptions options);
+
 }  // namespace ringside

@@ -161,7 +161,7 @@ TEST(Zero, AFaultIsFarOutsideTheGate) {
          {Fault::gradient_scaled, Fault::shard_offset_wrong, Fault::weights_not_broadcast}) {
       EXPECT_GT(with_fault(fault, stage).gradient, 1e-5) << static_cast<int>(fault);
     }
-    for (const Fault fault : {Fault::norm_of_rank, Fault::padding_counted}) {
+    for (const Fault fault : {Fault::norm_of_rank, Fault::padding_in_norm}) {
       EXPECT_GT(with_fault(fault, stage).norm, 1e-3) << static_cast<int>(fault);
       EXPECT_LT(with_fault(fault, stage).gradient, 1e-6) << "nothing else shows it";
     }

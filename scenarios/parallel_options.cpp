@@ -1,0 +1,47 @@
+#include "scenarios/parallel_options.hpp"
+
+#include <numeric>
+
+namespace ringside {
+
+DataParallelOptions dp_options(const Settings& settings, Fault fault, const AllReduce* planted) {
+  return {.bucket = settings.dp.bucket,
+          .alignment = static_cast<std::size_t>(settings.dp.alignment),
+          .overlap = settings.dp.overlap,
+          .sync_every_microbatch = settings.dp.sync_every_microbatch,
+          .all_reduce = settings.collectives.all_reduce,
+          .planted = planted,
+          .broadcast = settings.collectives.broadcast,
+          .fault = fault};
+}
+
+ZeroOptions zero_options(const Settings& settings, Fault fault) {
+  return {.stage = settings.parallel.zero,
+          .bucket = settings.dp.bucket,
+          .alignment = static_cast<std::size_t>(settings.dp.alignment),
+          .overlap = settings.dp.overlap,
+          .prefetch = settings.parallel.prefetch,
+          .reduce_scatter = settings.collectives.reduce_scatter,
+          .all_gather = settings.collectives.all_gather,
+          .all_reduce = settings.collectives.all_reduce,
+          .broadcast = settings.collectives.broadcast,
+          .fault = fault};
+}
+
+OptimizerConfig optimizer_of(const Settings& s) {
+  return {.kind = s.train.optimizer,
+          .lr = s.train.lr,
+          .momentum = s.train.momentum,
+          .beta1 = s.train.beta1,
+          .beta2 = s.train.beta2,
+          .eps = s.train.eps,
+          .weight_decay = s.train.weight_decay};
+}
+
+std::vector<int> everyone(const Rank& rank) {
+  std::vector<int> members(static_cast<std::size_t>(rank.size()));
+  std::iota(members.begin(), members.end(), 0);
+  return members;
+}
+
+}  // namespace ringside

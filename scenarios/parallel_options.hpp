@@ -1,0 +1,21 @@
+// A scenario's settings as options of what trains in parallel.
+#pragma once
+
+#include <vector>
+
+#include "models/optimizer.hpp"
+#include "parallel/data_parallel.hpp"
+#include "parallel/zero.hpp"
+#include "scenarios/settings.hpp"
+
+namespace ringside {
+
+DataParallelOptions dp_options(const Settings& settings, Fault fault = Fault::none,
+                               const AllReduce* planted = nullptr);
+ZeroOptions zero_options(const Settings& settings, Fault fault = Fault::none);
+OptimizerConfig optimizer_of(const Settings& settings);
+
+// All ranks, in order.
+std::vector<int> everyone(const Rank& rank);
+
+}  // namespace ringside

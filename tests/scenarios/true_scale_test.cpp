@@ -1,0 +1,85 @@
+// The chapter's figures of data parallelism and ZeRO, executed on 27,781,427,952 parameters.
+#include <gtest/gtest.h>
+
+#include "runtime/errors.hpp"
+#include "scenarios/checks.hpp"
+#include "scenarios/overrides.hpp"
+
+namespace ringside {
+namespace {
+
+Settings anchor(int ranks, int stage) {
+  Settings s;
+  s.name = "anchor";
+  s.cluster.nodes = ranks / 8;
+  s.model.config = "qwen3.8-27b";
+  s.model.sequence = 4096;
+  s.parallel.zero = stage;
+  s.dp.bucket = Bytes{4'000'000'000};
+  s.train = {.steps = 1, .optimizer = "adamw", .batch = ranks};
+  s.checks.run = {"traffic", "model_state"};
+  resolve(s);
+  return s;
+}
+
+std::int64_t sent(const RankReport& report, std::string_view prefix) {
+  std::int64_t bytes = 0;
+  for (const auto& sum : report.sums) {
+    bytes += std::string_view(sum.label).starts_with(prefix) ? sum.sent_bytes : 0;
+  }
+  return bytes;
+}
+
+std::int64_t model_state(const StepOutcome& step) {
+  std::int64_t bytes = 0;
+  for (const Category category : {Category::weights, Category::gradients, Category::master_weights,
+                                  Category::optimizer_state}) {
+    bytes += step.memory[static_cast<std::size_t>(category)];
+  }
+  return bytes;
+}
+
+constexpr std::int64_t parameters = 27'781'427'952;
+
+TEST(TrueScale, ModelStateFallsFrom444To152To104To55GigabytesOn8Ranks) {
+  const std::int64_t by_stage[] = {16 * parameters, 4 * parameters + 12 * parameters / 8,
+                                   2 * parameters + 14 * parameters / 8, 2 * parameters};
+  for (int stage = 0; stage < 4; ++stage) {
+    const auto outcome = run_at_true_scale(anchor(8, stage), {});
+    std::int64_t sum = 0;
+    for (const auto& rank : outcome.ranks) {
+      sum += model_state(rank.back());
+    }
+    EXPECT_EQ(sum, 8 * by_stage[stage]) << stage;
+    for (std::size_t r = 0; r < 8; ++r) {
+      const RankReport& report = outcome.job.ranks[r].report;
+      const std::int64_t gradients = sent(report, "grad.bucket.");
+      const std::int64_t all = gradients + sent(report, "param.bucket.");
+      EXPECT_EQ(all, stage < 3 ? 97'234'997'832 : 145'852'496'748) << stage << ", rank " << r;
+    }
+  }
+}
+
+TEST(TrueScale, DataParallelismRunsOutOfMemoryOnAnyNumberOfCards) {
+  for (const int ranks : {8, 16, 64}) {
+    Settings s = anchor(ranks, 0);
+    EXPECT_EQ(model_state(run_at_true_scale(s, {}).ranks.back().back()) / 100'000'000, 4445)
+        << ranks << " ranks, padding included";
+    s.cluster.capacity = Bytes{80'000'000'000};
+    EXPECT_THROW(run_at_true_scale(s, {}), OutOfDeviceMemory) << ranks;
+  }
+  Settings s = anchor(8, 3);
+  s.cluster.capacity = Bytes{80'000'000'000};
+  EXPECT_NO_THROW(run_at_true_scale(s, {}));
+  s.cluster.capacity = Bytes{50'000'000'000};
+  EXPECT_THROW(run_at_true_scale(s, {}), OutOfDeviceMemory) << "the control";
+}
+
+TEST(TrueScale, ChecksThatNeedDataAreRefused) {
+  Settings s = anchor(8, 3);
+  s.checks.run = {"gradients"};
+  EXPECT_THROW(resolve(s), BadUse);
+}
+
+}  // namespace
+}  // namespace ringside
