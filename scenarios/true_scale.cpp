@@ -59,11 +59,13 @@ class TrueScale {
       before();
       optimizer.step();
       after();
-      outcomes.push_back({.memory = rank_.memory().ledger().current,
-                          .start = step.times().start,
-                          .backward_end = step.times().backward_end,
-                          .gradients_ready = step.times().gradients_ready,
-                          .end = rank_.now()});
+      StepOutcome outcome;
+      outcome.memory = rank_.memory().ledger().current;
+      outcome.start = step.times().start;
+      outcome.backward_end = step.times().backward_end;
+      outcome.gradients_ready = step.times().gradients_ready;
+      outcome.end = rank_.now();
+      outcomes.push_back(outcome);
     }
     return outcomes;
   }

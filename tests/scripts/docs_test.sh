@@ -27,7 +27,7 @@ found=$(dangling "$planted/a.md")
   exit 1
 }
 
-found=$(dangling ./*.md docs/*.md)
+found=$(dangling ./*.md docs/*.md docs/parallel/*.md)
 [[ -z $found ]] || {
   printf 'named, but not there:\n%s\n' "$found"
   exit 1
