@@ -10,6 +10,7 @@
 #include "models/gradient_norm.hpp"
 #include "models/layout_parts.hpp"
 #include "models/text.hpp"
+#include "parallel/data_parallel.hpp"
 #include "parallel/data_parallel_step.hpp"
 #include "parallel/deviation.hpp"
 #include "parallel/mesh.hpp"
