@@ -14,7 +14,7 @@ Settings small(const std::string& all_reduce) {
   Settings s;
   s.ranks = 4;
   s.cluster.gpus_per_node = 4;
-  s.model = {.context = 4, .embedding = 4, .hidden = 17, .layers = 1, .sequence = 8};
+  s.model = {.config = {}, .context = 4, .embedding = 4, .hidden = 17, .layers = 1, .sequence = 8};
   s.train.batch = 12;
   s.dp.bucket = Bytes{4096};
   s.collectives.all_reduce = all_reduce;
