@@ -6,7 +6,7 @@
 
 namespace ringside {
 
-LossScale::LossScale(LossScaling scaling) : scaling_(scaling), value_(scaling.initial) {
+LossScale::LossScale(LossScaling scaling) : scaling_(scaling), state_{.value = scaling.initial} {
   const bool usable = scaling.initial > 0 && scaling.growth >= 1 && scaling.backoff > 0 &&
                       scaling.backoff < 1 && scaling.growth_interval >= 1;
   if (!usable) {
@@ -20,11 +20,11 @@ LossScale::LossScale(LossScaling scaling) : scaling_(scaling), value_(scaling.in
 
 void LossScale::update(bool skipped) {
   if (skipped) {
-    value_ *= scaling_.backoff;
-    good_steps_ = 0;
-  } else if (++good_steps_ == scaling_.growth_interval) {
-    value_ *= scaling_.growth;
-    good_steps_ = 0;
+    state_.value *= scaling_.backoff;
+    state_.good_steps = 0;
+  } else if (++state_.good_steps == scaling_.growth_interval) {
+    state_.value *= scaling_.growth;
+    state_.good_steps = 0;
   }
 }
 

@@ -15,20 +15,30 @@ struct LossScaling {
   std::int64_t growth_interval = 2'000;  // steps without an overflow after which it grows
 };
 
+// Where it stands, so that a training can go on from there.
+struct LossScaleState {
+  double value = 1;
+  std::int64_t good_steps = 0;  // since the last change
+};
+
 class LossScale {
  public:
   // Throws BadUse unless 0 < initial, 1 <= growth, 0 < backoff < 1 and 1 <= growth_interval.
   explicit LossScale(LossScaling scaling);
 
-  double value() const { return value_; }
+  double value() const { return state_.value; }
+
+  const LossScaleState& state() const { return state_; }
+
+  // Goes on from there.
+  void restore(const LossScaleState& state) { state_ = state; }
 
   // After each step. One whose gradients are not all finite was skipped.
   void update(bool skipped);
 
  private:
   LossScaling scaling_;
-  double value_;
-  std::int64_t good_steps_ = 0;  // since the last change
+  LossScaleState state_;
 };
 
 }  // namespace ringside

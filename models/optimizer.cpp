@@ -131,6 +131,20 @@ class ByRule : public Optimizer {
     return most;
   }
 
+  std::vector<OptimizerState> state() override {
+    std::vector<OptimizerState> all;
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+      if (states_[i].made) {
+        auto& kept =
+            all.emplace_back(OptimizerState{parameters_[i], states_[i].moments, &states_[i].steps});
+        if (states_[i].master) {
+          kept.tensors.push_back(states_[i].master);
+        }
+      }
+    }
+    return all;
+  }
+
  private:
   void make_missing_states() {
     for (std::size_t i = 0; i < parameters_.size(); ++i) {

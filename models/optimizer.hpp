@@ -23,6 +23,13 @@ struct OptimizerConfig {
   bool masters = true;       // of bf16 weights: keep them in f32 too
 };
 
+// What is kept for one parameter, in place: it can be read, and replaced by what was stored.
+struct OptimizerState {
+  const Parameter* parameter = nullptr;
+  std::vector<Tensor> tensors{};  // "<parameter>.exp_avg", ".master", ...: all of its shape
+  std::int64_t* steps = nullptr;  // updates so far
+};
+
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
@@ -31,6 +38,8 @@ class Optimizer {
   virtual void step() = 0;
   // Updates so far of the parameter that has had most.
   virtual std::int64_t steps() const = 0;
+  // Of the parameters that have state. Lives as long as the optimizer.
+  virtual std::vector<OptimizerState> state() = 0;
 };
 
 // Its state (Category::optimizer_state) is made in `memory`, of the parameters' type; for bf16

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,13 @@ struct Layout {
   bool partial_gradient = false;  // a copy's gradient is only its rank's part of the sum
 };
 
+// Elements of a rank's part: those from `first`, in its order.
+struct PieceOf {
+  std::vector<std::size_t> shape{};  // of the part
+  Layout layout{};                   // of the part
+  std::size_t first = 0;
+};
+
 // Both tensors may be replaced from outside by others of the same shape and type, such as views
 // into a bucket: who computes with them asks for them anew each time.
 struct Parameter {
@@ -28,6 +36,7 @@ struct Parameter {
   Layout layout{};
   bool trainable = true;  // if not: no gradient (the tensor may be empty) and no optimizer state
   bool gain = false;      // of a norm: by default not decayed
+  std::optional<PieceOf> piece{};  // this is a piece of a rank's part: `layout` says nothing
 };
 
 // Stops learning: the value keeps its bits from here on, and the gradient's memory is given back.
