@@ -78,12 +78,15 @@ void train(const TrainingPlan& plan, const std::vector<Parameter*>& parameters,
     throw BadUse("loss scaling is asked for, but nobody multiplies the loss: give scale_loss");
   }
   LossScale scale(plan.loss_scaling.value_or(LossScaling{.initial = 1}));
+  if (plan.start) {
+    scale.restore(plan.start->loss_scale);
+  }
   for (int step = 0; step < plan.steps; ++step) {
     StepRecord record{.loss_scale = plan.loss_scaling ? scale.value() : 1};
     if (seams.scale_loss) {
       seams.scale_loss(record.loss_scale);
     }
-    const StepSum sum = gradient(step);
+    const StepSum sum = gradient(plan.first_step() + step);
     const double tokens = sum.tokens > 0 ? static_cast<double>(sum.tokens) : 1;
     record.loss = sum.loss / tokens / plan.loss_divisor;
     finish_gradients(parameters, tokens * plan.loss_divisor * record.loss_scale, record);
@@ -93,6 +96,7 @@ void train(const TrainingPlan& plan, const std::vector<Parameter*>& parameters,
       optimizer.step();
     }
     scale.update(record.skipped);
+    record.next_scale = scale.state();
     for (const Parameter* p : parameters) {
       record.parameters.push_back(values(p->value));
     }
@@ -108,6 +112,9 @@ std::vector<StepRecord> train_in_one_process(
   const auto model = make_model({memory, clock}, plan.model, plan.data.seed);
   const auto parameters = flatten(model->layers());
   const auto optimizer = make_optimizer(plan.optimizer, memory, parameters);
+  if (plan.start) {
+    load_whole(*plan.start, parameters, *optimizer);
+  }
   std::vector<StepRecord> records;
   train(plan, parameters, *optimizer, gradient_of(*model),
         [&](int, StepRecord record) { records.push_back(std::move(record)); },

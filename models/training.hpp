@@ -6,10 +6,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
 
+#include "models/checkpoint.hpp"
 #include "models/data.hpp"
 #include "models/loss_scale.hpp"
 #include "models/model_config.hpp"
@@ -21,11 +23,15 @@ struct TrainingPlan {
   ModelConfig model;
   OptimizerConfig optimizer;
   DataSource data;
-  int steps = 3;
+  int steps = 3;             // from the start on
   std::uint64_t batch = 64;  // samples of a step
   double loss_divisor = 1;   // scales loss and gradient down: a gate with slack is then seen
   double clip = 0;           // the gradient's norm is clipped to it; 0: it is not
   std::optional<LossScaling> loss_scaling{};
+  std::shared_ptr<const Checkpoint> start{};  // goes on from there; none: from the seed
+
+  // The number of the first step, which its samples depend on.
+  int first_step() const { return start ? static_cast<int>(start->step) : 0; }
 };
 
 // The token sums of one step; their gradient is in the parameters.
@@ -43,6 +49,7 @@ struct StepRecord {
   double clip_factor = 1;  // that the gradients were multiplied by
   bool skipped = false;    // no update: the norm was not finite
   double loss_scale = 1;   // of this step
+  LossScaleState next_scale{};
 };
 
 // What a form of training does in its own way. By default: as one process does.
@@ -58,7 +65,8 @@ void zero_gradients(const std::vector<Parameter*>& parameters);
 std::vector<Parameter*> flatten(const std::vector<std::vector<Parameter*>>& layers);
 
 // Runs plan.steps steps: gradient(step) leaves the sum in the parameters' gradients, times the loss
-// scale; on_step sees the record of each step.
+// scale; on_step sees the record of each step, counted from 0 wherever the plan starts. Weights and
+// optimizer are what the caller has loaded from the start; the loss scale goes on from it.
 //
 // With clipping or loss scaling, a step whose norm is infinite or not a number is skipped: no
 // weight, moment or step count changes. Throws BadUse for loss scaling without seams.scale_loss.

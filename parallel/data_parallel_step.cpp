@@ -4,15 +4,19 @@
 
 namespace ringside {
 
+SampleRange samples_of(const TrainingPlan& plan, Comm& group, int microbatches, int index) {
+  const Chunk mine = chunk_of(plan.batch, group.size(), group.rank());
+  const Chunk part = chunk_of(mine.count, microbatches, index);
+  return {mine.first + part.first, part.count};
+}
+
 DataParallelStep::DataParallelStep(Comm& group, GradientReduction& dp, Model& model,
                                    const TrainingPlan& plan, int microbatches)
     : DataParallelStep(
           group, dp, model,
           [&group, &plan, microbatches](int step, int index) {
-            const Chunk mine = chunk_of(plan.batch, group.size(), group.rank());
-            const Chunk part = chunk_of(mine.count, microbatches, index);
-            return make_batch(plan.data, static_cast<std::uint64_t>(step), mine.first + part.first,
-                              part.count);
+            const auto [first, count] = samples_of(plan, group, microbatches, index);
+            return make_batch(plan.data, static_cast<std::uint64_t>(step), first, count);
           },
           microbatches) {}
 

@@ -18,6 +18,15 @@ struct StepTimes {
 // Micro-batch `index` of a step, of this rank. One without a token is an ordinary case.
 using Microbatches = std::function<Batch(int step, int index)>;
 
+struct SampleRange {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+};
+
+// Samples of a step that micro-batch `index` of this rank has: rank r takes chunk r of the plan's
+// batch, and cuts it again into micro-batches.
+SampleRange samples_of(const TrainingPlan& plan, Comm& group, int microbatches, int index);
+
 class DataParallelStep {
  public:
   DataParallelStep(Comm& group, GradientReduction& dp, Model& model, Microbatches batches,
@@ -28,8 +37,7 @@ class DataParallelStep {
         batches_(std::move(batches)),
         microbatches_(microbatches) {}
 
-  // Rank r takes chunk r of the step's samples, and cuts it again into micro-batches. The plan
-  // outlives the step.
+  // The samples of samples_of. The plan outlives the step.
   DataParallelStep(Comm& group, GradientReduction& dp, Model& model, const TrainingPlan& plan,
                    int microbatches);
 

@@ -20,6 +20,18 @@ int checked(int stage) {
   return stage;
 }
 
+// Each parameter as the rank has it before it is sharded.
+std::vector<std::vector<PieceOf>> wholes_of(const std::vector<std::vector<Parameter*>>& layers) {
+  std::vector<std::vector<PieceOf>> wholes;
+  for (const auto& layer : layers) {
+    auto& here = wholes.emplace_back();
+    for (const Parameter* parameter : layer) {
+      here.push_back({.shape = parameter->value.shape(), .layout = parameter->layout});
+    }
+  }
+  return wholes;
+}
+
 }  // namespace
 
 Zero::Zero(Comm& group, DeviceMemory& memory, Model& model, ZeroOptions options)
@@ -31,6 +43,7 @@ Zero::Zero(Comm& group, DeviceMemory& memory, Model& model, ZeroOptions options)
   const int stage = checked(options_.stage);
   broadcast_weights(model);
   find_needs(model);
+  const auto wholes = wholes_of(layers_);
   gradients_.emplace(group_, memory, layers_, buckets_,
                      ShardedGradients::Options{.keep_whole = stage == 1,
                                                .reduce_scatter = options_.reduce_scatter,
@@ -39,7 +52,7 @@ Zero::Zero(Comm& group, DeviceMemory& memory, Model& model, ZeroOptions options)
       group_, memory, layers_, buckets_,
       ShardedParameters::Options{
           .keep_whole = stage < 3, .all_gather = options_.all_gather, .fault = options_.fault});
-  make_pieces();
+  make_pieces(wholes);
 }
 
 void Zero::broadcast_weights(Model& model) const {
@@ -71,11 +84,13 @@ void Zero::find_needs(Model& model) {
   }
 }
 
-void Zero::make_pieces() {
+void Zero::make_pieces(const std::vector<std::vector<PieceOf>>& wholes) {
   pieces_ = pieces_of(buckets_, group_.size(), group_.rank());
   for (const ShardPiece& piece : pieces_) {
     Parameter part = *layers_[piece.layer][piece.tensor];
     part.layout = {};
+    part.piece = wholes[piece.layer][piece.tensor];
+    part.piece->first = piece.first;
     part.value = values_->shard(piece.bucket).view(piece.at, {piece.count}, part.name);
     part.grad = gradients_->shard(piece.bucket).view(piece.at, {piece.count}, part.name + ".grad");
     parameters_.push_back(std::move(part));

@@ -82,7 +82,7 @@ class Zero : public GradientReduction, private LayerHooks {
 
   void broadcast_weights(Model& model) const;
   void find_needs(Model& model);
-  void make_pieces();
+  void make_pieces(const std::vector<std::vector<PieceOf>>& wholes);
   void acquire(std::size_t layer);
   void enter(std::size_t layer, std::optional<std::size_t> next);
   void leave(std::size_t layer);

@@ -118,6 +118,7 @@ Checks check_f64(const CheckContext& context) {
   }
   Settings f64 = context.settings;
   f64.model.dtype = "f64";
+  f64.train.resume.clear();  // a checkpoint is of one type
   const auto truth = train_alone(plan_of(f64, context.text));
   return training_gates("f64", f64, context.run(f64, truth));
 }
@@ -125,6 +126,7 @@ Checks check_f64(const CheckContext& context) {
 Checks check_sgd(const CheckContext& context) {
   Settings sgd = context.settings;
   sgd.train.optimizer = "sgd";
+  sgd.train.resume.clear();  // a checkpoint is of one optimizer
   sgd.train.lr = TrainSettings{}.lr;
   const auto truth = train_alone(plan_of(sgd, context.text));
   return training_gates("sgd", sgd, context.run(sgd, truth));
@@ -133,6 +135,7 @@ Checks check_sgd(const CheckContext& context) {
 Checks check_adamw(const CheckContext& context) {
   Settings adamw = context.settings;
   adamw.train.optimizer = "adamw";
+  adamw.train.resume.clear();
   adamw.train.lr = 1e-3;
   const auto truth = train_alone(plan_of(adamw, context.text));
   return training_gates("adamw", adamw, context.run(adamw, truth));

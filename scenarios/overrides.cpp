@@ -44,6 +44,12 @@ void apply(Settings& settings, const Override& change) {
     settings.data.text = std::filesystem::absolute(change.value).lexically_normal().string();
     check_text_file(settings.data.text, change.flag);
   }
+  for (const auto& [name, folder] : {std::pair{"train.save", &TrainSettings::save},
+                                     std::pair{"train.resume", &TrainSettings::resume}}) {
+    if (change.key == name && !change.value.empty()) {
+      settings.train.*folder = std::filesystem::absolute(change.value).lexically_normal().string();
+    }
+  }
 }
 
 int read_ranks(const std::string& text) {

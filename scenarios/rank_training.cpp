@@ -4,6 +4,7 @@
 #include "models/tensor_elements.hpp"
 #include "parallel/data_parallel.hpp"
 #include "parallel/data_parallel_step.hpp"
+#include "parallel/gather_checkpoint.hpp"
 #include "parallel/sharded_record.hpp"
 #include "parallel/zero.hpp"
 #include "scenarios/parallel_options.hpp"
@@ -52,13 +53,20 @@ class RankTraining {
         reference_(reference),
         model_(make_model({rank.memory(), rank.clock()}, plan.model, own_seed(plan, rank.id()))),
         tensors_(tensors_of(*model_)),
-        group_(rank, "dp", everyone(rank)) {}
+        group_(rank, "dp", everyone(rank)) {
+    if (plan.start && group_.rank() == 0) {
+      load_weights(*plan.start, flatten(model_->layers()));
+    }
+  }
 
   std::vector<StepOutcome> with_data_parallelism();
   std::vector<StepOutcome> with_zero();
 
  private:
   TensorValues whole_parameters() const;
+  std::unique_ptr<Optimizer> optimizer_for(const std::vector<Parameter*>& parameters) const;
+  void save(int step, const StepRecord& record, const std::vector<Parameter*>& parameters,
+            Optimizer& optimizer) const;
   void see(int step, const StepTimes& times, const std::vector<Bucket>& buckets,
            const StepRecord& record);
 
@@ -109,21 +117,48 @@ void RankTraining::see(int step, const StepTimes& times, const std::vector<Bucke
   }
 }
 
+std::unique_ptr<Optimizer> RankTraining::optimizer_for(
+    const std::vector<Parameter*>& parameters) const {
+  auto optimizer = make_optimizer(plan_.optimizer, rank_.memory(), parameters);
+  if (plan_.start) {
+    load_optimizer(*plan_.start, *optimizer);
+  }
+  return optimizer;
+}
+
+// A checkpoint, after the steps after which the scenario wants one.
+void RankTraining::save(int step, const StepRecord& record,
+                        const std::vector<Parameter*>& parameters, Optimizer& optimizer) const {
+  const TrainSettings& train = settings_.train;
+  const int steps = step + 1;
+  const bool due = train.save_every > 0 && (plan_.first_step() + steps) % train.save_every == 0;
+  if (!request_.saves || train.save.empty() || (!due && steps < plan_.steps)) {
+    return;
+  }
+  const Checkpoint checkpoint =
+      gather_checkpoint(rank_.world(), plan_, steps, record.next_scale, parameters, optimizer);
+  if (rank_.id() == 0) {
+    save_checkpoint(train.save, checkpoint);
+  }
+}
+
 std::vector<StepOutcome> RankTraining::with_data_parallelism() {
   const auto parameters = flatten(model_->layers());
   DataParallel dp(group_, rank_.memory(), model_->layers(),
                   dp_options(settings_, request_.fault, request_.all_reduce));
-  const auto optimizer = make_optimizer(plan_.optimizer, rank_.memory(), parameters);
+  const auto optimizer = optimizer_for(parameters);
   dp.broadcast_weights();
   DataParallelStep step(group_, dp, *model_, plan_, settings_.parallel.microbatches);
-  train(plan_, parameters, *optimizer, std::ref(step),
-        [&](int s, const StepRecord& record) { see(s, step.times(), dp.buckets(), record); });
+  train(plan_, parameters, *optimizer, std::ref(step), [&](int s, const StepRecord& record) {
+    see(s, step.times(), dp.buckets(), record);
+    save(s, record, parameters, *optimizer);
+  });
   return outcomes_;
 }
 
 std::vector<StepOutcome> RankTraining::with_zero() {
   Zero zero(group_, rank_.memory(), *model_, zero_options(settings_, request_.fault));
-  const auto optimizer = make_optimizer(plan_.optimizer, rank_.memory(), zero.parameters());
+  const auto optimizer = optimizer_for(zero.parameters());
   DataParallelStep step(group_, zero, *model_, plan_, settings_.parallel.microbatches);
   train(plan_, zero.parameters(), *optimizer, std::ref(step),
         [&](int s, const StepRecord& record) {
@@ -134,6 +169,7 @@ std::vector<StepOutcome> RankTraining::with_zero() {
             whole.parameters = whole_parameters();
           }
           see(s, step.times(), zero.buckets(), whole);
+          save(s, record, zero.parameters(), *optimizer);
         },
         {.norm = [&] { return zero.gradient_norm(); }});
   return outcomes_;

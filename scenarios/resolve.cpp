@@ -58,6 +58,24 @@ bool is_utf8(const std::string& text) {
   }
 }
 
+void check_checkpoints(const Settings& settings) {
+  const auto& [save, resume] = std::pair(settings.train.save, settings.train.resume);
+  if (!settings.model.config.empty() && !(save.empty() && resume.empty())) {
+    throw BadUse("model.config = " + settings.model.config +
+                 " is trained without data, so there is nothing to save or to go on from: leave "
+                 "train.save and train.resume out");
+  }
+  if (settings.train.save_every > 0 && save.empty()) {
+    throw BadUse(fmt::format("train.save_every = {} needs a folder: set train.save, or --save DIR",
+                             settings.train.save_every));
+  }
+  if (!is_utf8(save) || !is_utf8(resume)) {
+    throw BadUse(
+        "train.save and train.resume: a path that is not UTF-8 could not be named in "
+        "scenario.toml: choose another folder");
+  }
+}
+
 void check_all(Settings& settings) {
   resolve_ranks(settings);
   resolve_degrees(settings);
@@ -65,6 +83,7 @@ void check_all(Settings& settings) {
   if (const auto& text = settings.data.text; !text.empty()) {
     check_text_file(text, "data.text = " + text);
   }
+  check_checkpoints(settings);
   if (settings.parallel.zero == 1 && settings.dp.sync_every_microbatch) {
     throw BadUse(
         "parallel.zero = 1 keeps whole gradients and reduces them once a step: leave "

@@ -173,14 +173,21 @@ nlohmann::json checks_json(const Checks& checks) {
   return rows;
 }
 
+std::string resumed_text(const DataPosition& data) {
+  return fmt::format("  goes on after step {} of {}, with samples {} to {}\n", data.first_step,
+                     data.resumed, data.first_sample, data.first_sample + data.samples - 1);
+}
+
 }  // namespace
 
 std::string report_text(const RunReport& report) {
   std::string text = fmt::format("{}\n{}\n", report.headline, report.settings.lesson.en);
   text += report.changed.empty() ? "\n" : fmt::format("(changed: {})\n\n", joined(report.changed));
   if (!report.first_sample.empty() || !report.losses.empty()) {
-    text += fmt::format("  sample 0 of step 0, on rank 0: {}\n  loss:", report.first_sample);
-    text += losses_text(report.losses) + "\n\n";
+    text += report.data.resumed.empty()
+                ? fmt::format("  sample 0 of step 0, on rank 0: {}\n", report.first_sample)
+                : resumed_text(report.data);
+    text += "  loss:" + losses_text(report.losses) + "\n\n";
   }
   text += checks_text(report.checks) + "\n";
   if (report.divergence) {
@@ -193,6 +200,9 @@ std::string report_text(const RunReport& report) {
                       to_string(std::chrono::duration_cast<Time>(report.job.wall)));
   if (const auto behind = most_behind(report.job); behind > 0) {
     text += fmt::format("; {} behind the pace", to_string(Time(std::chrono::nanoseconds(behind))));
+  }
+  if (!report.data.saved.empty()) {
+    text += "\n  checkpoint: " + report.data.saved;
   }
   text += fmt::format("\n  run folder: {}\n  verdict: {}\n", report.folder.string(),
                       all_hold(report.checks) ? "pass" : "FAIL");
@@ -207,6 +217,12 @@ nlohmann::json report_json(const RunReport& report) {
       {"lesson", {{"en", report.settings.lesson.en}, {"zh", report.settings.lesson.zh}}},
       {"changed", report.changed},
       {"first_sample", report.first_sample},
+      {"data",
+       {{"first_step", report.data.first_step},
+        {"first_sample", report.data.first_sample},
+        {"samples", report.data.samples},
+        {"resumed", report.data.resumed},
+        {"saved", report.data.saved}}},
       {"losses", report.losses},
       {"checks", checks_json(report.checks)},
       {"log", name_of(report.log)},

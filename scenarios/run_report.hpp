@@ -28,10 +28,21 @@ struct TrafficComparison {
   std::optional<std::int64_t> received_formula;  // none: no formula is known
 };
 
+// Where the run stood in its training and its data. Sample i of step s is number s * batch + i,
+// whichever rank learns it.
+struct DataPosition {
+  std::int64_t first_step = 0;
+  std::int64_t first_sample = 0;
+  std::int64_t samples = 0;
+  std::string resumed{};  // the checkpoint that it went on from; empty: none
+  std::string saved{};    // the last one that it wrote
+};
+
 struct RunReport {
   Settings settings;
   std::string headline;  // what ran, in one line
   std::string first_sample{};
+  DataPosition data{};
   std::vector<double> losses{};
   Checks checks{};
   std::vector<TrafficComparison> traffic{};

@@ -27,10 +27,12 @@ struct KeyFlag {
   const char* meaning;
 };
 
-constexpr std::array<KeyFlag, 11> key_flags{{
+constexpr std::array<KeyFlag, 13> key_flags{{
     {"--text", "FILE", "data.text",
      "learn this file; sample 0 of step 0 stays the course's sentence"},
     {"--seed", "N", "train.seed", "seed of weights and data"},
+    {"--save", "DIR", "train.save", "keep a checkpoint in this folder"},
+    {"--resume", "DIR", "train.resume", "go on from the checkpoint in this folder"},
     {"--all-reduce", "NAME", "collectives.all_reduce", "algorithm of all-reduce"},
     {"--reduce-scatter", "NAME", "collectives.reduce_scatter", "algorithm of reduce-scatter"},
     {"--all-gather", "NAME", "collectives.all_gather", "algorithm of all-gather"},

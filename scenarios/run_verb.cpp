@@ -1,6 +1,7 @@
 #include "scenarios/run_verb.hpp"
 
 #include <spdlog/fmt/fmt.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <iostream>
@@ -60,7 +61,8 @@ TrainingOutcome main_job(const RunRequest& request, const JobOptions& options,
   logged.pace = request.pace;
   return at_true_scale(request.settings)
              ? run_at_true_scale(request.settings, logged)
-             : run_training({.settings = request.settings, .options = logged}, text, truth);
+             : run_training({.settings = request.settings, .saves = true, .options = logged}, text,
+                            truth);
 }
 
 std::string reduction_text(const Settings& s) {
@@ -117,15 +119,50 @@ void check_reference_fits(const Settings& s) {
 
 // The definition knows the order of all-reduces once a step.
 bool has_definition(const Settings& s) {
-  return reductions_of(s) == 1 && s.parallel.zero == 0 && !at_true_scale(s);
+  return reductions_of(s) == 1 && s.parallel.zero == 0 && !at_true_scale(s) &&
+         s.train.resume.empty();
+}
+
+std::string text_of(const Settings& s) {
+  return s.data.text.empty() ? builtin_text() : read_text(s.data.text);
+}
+
+DataPosition data_position(const Settings& s, const TrainingPlan& plan) {
+  const std::int64_t first = plan.first_step();
+  const std::int64_t steps = plan.steps;
+  DataPosition position{.first_step = first,
+                        .first_sample = first * s.train.batch,
+                        .samples = steps * s.train.batch,
+                        .resumed = plan.start ? plan.start->folder.string() : "",
+                        .saved = {}};
+  if (!s.train.save.empty()) {
+    position.saved = checkpoint_folder(s.train.save, first + steps).string();
+  }
+  return position;
+}
+
+// Before anything runs: the checkpoint is of this training, and one can be written.
+void check_checkpoints(const Settings& s, std::string_view text) {
+  if (!s.train.resume.empty()) {
+    plan_of(s, text);
+  }
+  if (!s.train.save.empty()) {
+    std::error_code failed;
+    std::filesystem::create_directories(s.train.save, failed);
+    if (failed || access(s.train.save.c_str(), W_OK) != 0) {
+      throw BadUse("train.save = " + s.train.save +
+                   ": must be a folder that you may write into, or a name for a new one");
+    }
+  }
 }
 
 RunReport run_scenario(const RunRequest& request, const std::filesystem::path& folder,
                        Progress& progress) {
   const Settings& s = request.settings;
-  const std::string text = s.data.text.empty() ? builtin_text() : read_text(s.data.text);
+  const std::string text = text_of(s);
   progress.show("one process");
-  const Reference truth = at_true_scale(s) ? Reference{} : train_alone(plan_of(s, text));
+  const TrainingPlan plan = plan_of(s, text);
+  const Reference truth = at_true_scale(s) ? Reference{} : train_alone(plan);
   const JobOptions options = options_of(request, progress);
   const TrainingOutcome main = main_job(request, options, text, truth);
   if (log_level(request) == LogLevel::full) {
@@ -139,7 +176,8 @@ RunReport run_scenario(const RunRequest& request, const std::filesystem::path& f
                              .progress = [&](std::string_view what) { progress.show(what); }};
   RunReport report{.settings = s,
                    .headline = headline(s),
-                   .first_sample = at_true_scale(s) ? "" : std::string(first_sample),
+                   .first_sample = at_true_scale(s) || plan.start ? "" : std::string(first_sample),
+                   .data = data_position(s, plan),
                    .checks = run_checks(context),
                    .traffic = compare_traffic(s, main.job),
                    .job = main.job,
@@ -189,7 +227,7 @@ nlohmann::json failure_json(const RunRequest& request, const std::filesystem::pa
           {"run_folder", folder.string()}};
 }
 
-std::string text_of(const nlohmann::json& document) {
+std::string printed(const nlohmann::json& document) {
   return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
@@ -198,7 +236,7 @@ int print_failure(const RunRequest& request, const std::filesystem::path& folder
   std::cerr << "ringside: " << printable(failure.text) << '\n'
             << printable("run folder: " + folder.string()) << '\n';
   if (request.json) {
-    std::cout << text_of(failure_json(request, folder, failure.verdict, failure.text));
+    std::cout << printed(failure_json(request, folder, failure.verdict, failure.text));
   }
   return failure.exit_code;
 }
@@ -211,6 +249,7 @@ constexpr const char* not_ended =
 
 int run_verb(const RunRequest& request) {
   check_reference_fits(request.settings);
+  check_checkpoints(request.settings, text_of(request.settings));
   const RunFolder locked = make_run_folder(request.out, request.settings.name);
   const std::filesystem::path& folder = locked.path;
   Progress progress(std::cerr, stderr_rewrites_lines());
@@ -234,7 +273,7 @@ int run_verb(const RunRequest& request) {
   progress.wipe();
   const auto document = report_json(report);
   write_summary(folder, document);
-  std::cout << (request.json ? text_of(document) : printable(report_text(report)));
+  std::cout << (request.json ? printed(document) : printable(report_text(report)));
   return all_hold(report.checks) ? exit_ok : exit_check_failed;
 }
 

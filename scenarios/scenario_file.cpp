@@ -121,9 +121,11 @@ Settings load_scenario(const ScenarioFile& file) {
   if (settings.name.empty()) {
     settings.name = file.name;
   }
-  if (!settings.data.text.empty()) {
-    const auto folder = fs::absolute(file.path).parent_path();
-    settings.data.text = (folder / settings.data.text).lexically_normal().string();
+  const auto folder = fs::absolute(file.path).parent_path();
+  for (std::string* path : {&settings.data.text, &settings.train.save, &settings.train.resume}) {
+    if (!path->empty()) {
+      *path = (folder / *path).lexically_normal().string();
+    }
   }
   return settings;
 }

@@ -156,7 +156,7 @@ Rows collectives() {
 Rows training() {
   const auto decay = number({.low = 0, .high = 1, .high_open = true});
   return {
-      key("train.steps", "optimizer steps", integer(1, 1'000'000), &Settings::train,
+      key("train.steps", "optimizer steps of this run", integer(1, 1'000'000), &Settings::train,
           &TrainSettings::steps),
       key("train.seed", "of weights and data", integer64(0, largest), &Settings::train,
           &TrainSettings::seed),
@@ -175,6 +175,14 @@ Rows training() {
           number({.low = 0, .high = 1}), &Settings::train, &TrainSettings::weight_decay),
       key("train.batch", "samples of one step, over all ranks and microbatches",
           integer(1, 1'000'000), &Settings::train, &TrainSettings::batch),
+      key("train.save",
+          "folder for checkpoints, each a folder step-<steps taken> in it; empty: none are kept",
+          text(), &Settings::train, &TrainSettings::save),
+      key("train.save_every", "steps from one checkpoint to the next; 0: one after the last step",
+          integer(0, 1'000'000), &Settings::train, &TrainSettings::save_every),
+      key("train.resume",
+          "checkpoint to go on from, or a folder that has some: the latest; empty: begin anew",
+          text(), &Settings::train, &TrainSettings::resume),
       key("data.text", "file to learn, from the scenario's folder; empty: the built-in text",
           text(), &Settings::data, &DataSettings::text),
   };

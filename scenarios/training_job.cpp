@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "models/resume.hpp"
 #include "scenarios/model_settings.hpp"
 #include "scenarios/parallel_options.hpp"
 #include "scenarios/rank_training.hpp"
@@ -26,15 +27,21 @@ std::vector<StepOutcome> outcomes_of(const std::string& bytes) {
 
 TrainingPlan plan_of(const Settings& s, std::string_view text, double loss_divisor) {
   const auto size = [](int value) { return static_cast<std::size_t>(value); };
-  return {.model = model_of(s),
-          .optimizer = optimizer_of(s),
-          .data = {.text = text,
-                   .seed = static_cast<std::uint64_t>(s.train.seed),
-                   .sequence = size(s.model.sequence),
-                   .context = context_of(s)},
-          .steps = s.train.steps,
-          .batch = static_cast<std::uint64_t>(s.train.batch),
-          .loss_divisor = loss_divisor};
+  TrainingPlan plan{.model = model_of(s),
+                    .optimizer = optimizer_of(s),
+                    .data = {.text = text,
+                             .seed = static_cast<std::uint64_t>(s.train.seed),
+                             .sequence = size(s.model.sequence),
+                             .context = context_of(s)},
+                    .steps = s.train.steps,
+                    .batch = static_cast<std::uint64_t>(s.train.batch),
+                    .loss_divisor = loss_divisor};
+  if (!s.train.resume.empty()) {
+    const auto start = std::make_shared<Checkpoint>(load_checkpoint(s.train.resume));
+    require_same_training(*start, plan);
+    plan.start = start;
+  }
+  return plan;
 }
 
 std::vector<Bucket> buckets_of(const Settings& s) {

@@ -52,10 +52,12 @@ struct TrainingRequest {
   Fault fault = Fault::none;
   double loss_divisor = 1;
   const AllReduce* all_reduce = nullptr;  // instead of the settings'
+  bool saves = false;                     // checkpoints, as train.save says
   JobOptions options;                     // cluster and region are filled in
 };
 
-// The plan of a scenario. `text` outlives it.
+// The plan of a scenario. `text` outlives it. With train.resume its start is read; throws BadUse
+// when that is no checkpoint of such a training.
 TrainingPlan plan_of(const Settings& settings, std::string_view text, double loss_divisor = 1);
 
 // The bucket layout of a scenario, from its settings alone.
