@@ -33,6 +33,11 @@ Identity of_model(const GptConfig& m) {
           {"model.dtype", std::string(name_of(m.dtype))}};
 }
 
+std::string value_of(const Identity& identity, const std::string& key) {
+  const auto found = identity.find(key);
+  return found == identity.end() ? "not given" : found->second;
+}
+
 }  // namespace
 
 Identity identity_of(const TrainingPlan& plan) {
@@ -48,18 +53,20 @@ Identity identity_of(const TrainingPlan& plan) {
 }
 
 void require_same_training(const Checkpoint& checkpoint, const TrainingPlan& plan) {
-  Identity here = identity_of(plan);
-  Identity there = checkpoint.training;
-  for (const auto& [key, value] : here) {
-    there.try_emplace(key, "not given");
-  }
-  for (const auto& [key, value] : there) {
-    const auto found = here.find(key);
-    const std::string mine = found == here.end() ? "not given" : found->second;
-    if (mine != value) {
-      throw BadUse(checkpoint.folder.string() + ": was saved with " + key + " = " + value +
-                   ", but here it is " + mine + ": resume with " + key + " = " + value +
-                   ", or begin anew without the checkpoint");
+  const Identity here = identity_of(plan);
+  const auto require_same = [&](const std::string& key) {
+    const std::string mine = value_of(here, key);
+    const std::string stored = value_of(checkpoint.training, key);
+    if (mine != stored) {
+      throw BadUse(checkpoint.folder.string() + ": was saved with " + key + " = " + stored +
+                   ", but here it is " + mine +
+                   ": resume the training that was saved, or begin anew without the checkpoint");
+    }
+  };
+  require_same("model.kind");  // models of two kinds have other measures
+  for (const Identity& identity : {here, checkpoint.training}) {
+    for (const auto& [key, value] : identity) {
+      require_same(key);
     }
   }
 }

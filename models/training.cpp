@@ -78,7 +78,7 @@ void train(const TrainingPlan& plan, const std::vector<Parameter*>& parameters,
     throw BadUse("loss scaling is asked for, but nobody multiplies the loss: give scale_loss");
   }
   LossScale scale(plan.loss_scaling.value_or(LossScaling{.initial = 1}));
-  if (plan.start) {
+  if (plan.start && plan.loss_scaling) {
     scale.restore(plan.start->loss_scale);
   }
   for (int step = 0; step < plan.steps; ++step) {
@@ -96,7 +96,7 @@ void train(const TrainingPlan& plan, const std::vector<Parameter*>& parameters,
       optimizer.step();
     }
     scale.update(record.skipped);
-    record.next_scale = scale.state();
+    record.next_scale = plan.loss_scaling ? scale.state() : LossScaleState{};
     for (const Parameter* p : parameters) {
       record.parameters.push_back(values(p->value));
     }

@@ -192,7 +192,8 @@ TEST(Checkpoint, AnotherTrainingIsRefusedWithItsNumbers) {
   expect_refused(resume([](TrainingPlan& p) { p.data.text = "abc"; }), "3 bytes");
   expect_refused(resume([](TrainingPlan& p) { p.optimizer.kind = "sgd"; }),
                  "adamw, but here it is sgd");
-  expect_refused(resume([](TrainingPlan& p) { p.model = MlpConfig{}; }), "model.");
+  expect_refused(resume([](TrainingPlan& p) { p.model = MlpConfig{}; }),
+                 "model.kind = gpt, but here it is mlp");
 }
 
 }  // namespace
