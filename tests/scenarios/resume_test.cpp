@@ -11,8 +11,10 @@ namespace ringside {
 namespace {
 
 const std::string small =
-    " --json --log none --set model.hidden=10 --set train.batch=8 --set train.optimizer=adamw"
-    " --set train.lr=0.01 --set dp.bucket='1 KiB' ";
+    " --json --log none --set model.kind=gpt --set model.hidden=12 --set model.heads=2"
+    " --set model.kv_heads=1 --set model.ffn=10 --set model.layers=1 --set model.sequence=16"
+    " --set train.batch=8 --set train.optimizer=adamw --set train.lr=0.01"
+    " --set dp.bucket='1 KiB' ";
 
 nlohmann::json passed(const TemporaryFolder& folder, const std::string& words) {
   const auto ended = run_program("run " + words, "", folder.path());
@@ -69,7 +71,7 @@ TEST(Resume, AnotherTrainingIsRefusedBeforeAnythingRuns) {
   };
   refused(common + "--resume x --seed 2", "train.seed = 1, but here it is 2");
   refused(common + "--resume x --set train.batch=9", "train.batch = 8, but here it is 9");
-  refused(common + "--resume x --set model.hidden=11", "model.hidden = 10, but here it is 11");
+  refused(common + "--resume x --set model.ffn=11", "model.ffn = 10, but here it is 11");
   refused(common + "--resume absent", "there is no checkpoint");
   refused(common + "--save x/step-3/model.safetensors", "must be a folder");
   refused(common + "--set train.save_every=2", "needs a folder");
