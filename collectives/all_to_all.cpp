@@ -75,6 +75,11 @@ std::string who(const Comm& comm, std::string_view operation) {
   return std::string(operation) + " on group " + comm.name();
 }
 
+bool overlap(Buffer a, Buffer b) {
+  return !a.meta() && !b.meta() && a.count > 0 && b.count > 0 && a.data < b.data + b.bytes() &&
+         b.data < a.data + a.bytes();
+}
+
 void launch(Comm& comm, const Parts& in, const Parts& out, std::string_view operation,
             std::uint64_t count, Choice choice) {
   // By what is equal on all members: the size of an unequal exchange is not.
@@ -85,6 +90,10 @@ void launch(Comm& comm, const Parts& in, const Parts& out, std::string_view oper
     throw BadUse(who(comm, operation) + ": the input is of " +
                  std::string(name_of(in.all().dtype)) + " and the output of " +
                  std::string(name_of(out.all().dtype)));
+  }
+  if (overlap(in.all(), out.all())) {
+    throw BadUse(who(comm, operation) +
+                 ": the input and the output share memory; give it two buffers");
   }
   comm.launch({.count = count,
                .operation = operation,

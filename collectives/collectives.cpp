@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "collectives/all_gather.hpp"
@@ -39,10 +41,27 @@ struct Takes {
   bool equal_parts = false;
 };
 
+// A row of one's own may lack a field, or have the name of another.
+template <class Run>
+void require_whole(std::string_view operation, std::span<const Algorithm<Run>> table) {
+  std::set<std::string_view> names{"auto", ""};
+  for (const auto& row : table) {
+    const std::string which =
+        "the table of " + std::string(operation) + ", row \"" + std::string(row.name) + "\": ";
+    if (!names.insert(row.name).second) {
+      throw BadUse(which + "the name is empty, \"auto\", or that of another row");
+    }
+    if (row.run == nullptr || row.steps == nullptr || row.sent == nullptr) {
+      throw BadUse(which + "it wants .run, .steps and .sent, each a function");
+    }
+  }
+}
+
 template <class Run>
 Operation operation(std::string_view name, std::span<const Algorithm<Run>> table, Takes takes,
                     std::function<void(const Arguments&)> run) {
   Operation op{name, std::move(run)};
+  require_whole(name, table);
   for (const auto& row : table) {
     op.rows.push_back({name, row.name, row.steps, row.sent, row.paper, takes.reduction, takes.root,
                        takes.equal_parts});

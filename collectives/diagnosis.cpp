@@ -10,8 +10,14 @@ namespace ringside {
 
 namespace {
 
-constexpr std::array<std::string_view, 8> kind_names{"missing", "twice",     "foreign", "misplaced",
-                                                     "stale",   "unwritten", "mislaid", "order"};
+constexpr std::array<std::string_view, 9> kind_names{"missing",   "twice",     "foreign",
+                                                     "misplaced", "stale",     "unwritten",
+                                                     "mislaid",   "operation", "order"};
+
+// What the nodes of a call's expression compute: an average is a sum, divided once.
+ReduceOp node_op(const CollectiveCall& call) {
+  return call.op == ReduceOp::avg ? ReduceOp::sum : call.op;
+}
 
 std::string list(const std::vector<int>& ranks) {
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
@@ -192,7 +198,15 @@ void Search::judge_reduction() {
     d_.story = all ? "what belongs to another element came here"
                    : "an operand of another element was added";
   } else if (!find_twice(held_)) {
-    if (missing.empty()) {
+    if (const auto other = expressions_.other_than(held_, node_op(call_));
+        missing.empty() && other) {
+      d_.kind = FaultKind::operation;
+      d_.at_rank = other->rank();
+      d_.step = expressions_.node(*other).step;
+      d_.story = "rank " + std::to_string(d_.at_rank) + " reduced with " +
+                 std::string(name_of(expressions_.node(*other).op)) + ", the call asks for " +
+                 std::string(name_of(call_.op));
+    } else if (missing.empty()) {
       d_.kind = FaultKind::mislaid;
       d_.at_rank = d_.rank;
       d_.step = history_.last_step(d_.rank);
@@ -257,7 +271,8 @@ bool holds_required(const Expressions& expressions, const CollectiveCall& call, 
     held = expressions.node(held).left;
   }
   const auto leaves = expressions.leaves(held);
-  if (leaves.size() != static_cast<std::size_t>(ranks) || expressions.divides(held)) {
+  if (leaves.size() != static_cast<std::size_t>(ranks) || expressions.divides(held) ||
+      expressions.other_than(held, node_op(call))) {
     return false;
   }
   for (int r = 0; r < ranks; ++r) {

@@ -18,6 +18,7 @@ enum class FaultKind : std::uint8_t {
   stale,      // finished elsewhere, and never brought here
   unwritten,  // memory that nobody has written
   mislaid,    // a wrong divisor of an average
+  operation,  // another reduction than the call's
   order       // another order of additions than on the other ranks
 };
 

@@ -51,6 +51,21 @@ bool Expressions::divides(Symbol symbol) const {
   return inner.divisor > 0 || divides(inner.left) || divides(inner.right);
 }
 
+std::optional<Symbol> Expressions::other_than(Symbol symbol, ReduceOp op) const {
+  if (symbol.nothing() || symbol.is_leaf()) {
+    return std::nullopt;
+  }
+  const SymbolNode& inner = node(symbol);
+  if (const auto deeper = other_than(inner.left, op)) {
+    return deeper;
+  }
+  if (inner.divisor > 0) {
+    return std::nullopt;
+  }
+  const auto deeper = other_than(inner.right, op);
+  return deeper || inner.op == op ? deeper : symbol;
+}
+
 int Expressions::canonical(Symbol symbol) {
   if (const auto seen = canonical_.find(symbol); seen != canonical_.end()) {
     return seen->second;

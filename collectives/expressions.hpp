@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -26,6 +27,10 @@ class Expressions {
 
   // Whether an average's division is in it.
   bool divides(Symbol symbol) const;
+
+  // A node, the deepest on the left first, that does not compute with `op`; nothing when all do.
+  // Divisions aside. An average's nodes are sums.
+  std::optional<Symbol> other_than(Symbol symbol, ReduceOp op) const;
 
   // Equal for equal expressions, whoever computed them: two ranks that hold equal ones hold equal
   // bits.

@@ -34,6 +34,7 @@ class Prover {
   Claim equal(std::size_t c);
   Claim numbers(std::size_t c) const;
   Claim halves(std::size_t c);
+  Claim reductions(std::size_t c) const;
   std::vector<std::byte> evaluated(const CollectiveCall& call, Symbol symbol) const;
 
   bool judged(std::size_t c, int rank, std::size_t i) const {
@@ -42,6 +43,14 @@ class Prover {
 
   const RankSymbols& of(std::size_t c, int rank) const {
     return run_.calls[c][static_cast<std::size_t>(rank)];
+  }
+
+  // The first call with more elements than ranks; the last one when there is none.
+  std::size_t first_above_ranks() const {
+    const auto found = std::find_if(calls_.begin(), calls_.end(), [&](const CollectiveCall& call) {
+      return call.count > static_cast<std::size_t>(job_.ranks);
+    });
+    return static_cast<std::size_t>(found - calls_.begin()) - (found == calls_.end() ? 1 : 0);
   }
 
   std::string where(int rank, std::size_t i) const {
@@ -80,6 +89,9 @@ Proof Prover::prove_call(std::size_t c) {
       !job_.run && (job_.row.algorithm == "ring" || job_.row.algorithm == "direct");
   if (job_.row.operation == "all_reduce" && promised && proof.holds()) {
     proof.claims.push_back(halves(c));
+  }
+  if (job_.row.reduces && job_.op == ReduceOp::sum && c == first_above_ranks() && proof.holds()) {
+    proof.claims.push_back(reductions(c));
   }
   return proof;
 }
@@ -184,6 +196,24 @@ Claim Prover::halves(std::size_t c) {
     }
   }
   return {"halves"};
+}
+
+// The reduction that is asked for is the one that is done: an average is divided once, a maximum is
+// no sum.
+Claim Prover::reductions(std::size_t c) const {
+  for (const auto op : {ReduceOp::avg, ReduceOp::max}) {
+    ProofJob job = job_;
+    job.op = op;
+    CollectiveCall call = calls_[c];
+    call.op = op;
+    const Proof proof = Prover(job, {call}).run().front();
+    for (const Claim& claim : proof.claims) {
+      if (!claim.holds) {
+        return {"reductions", false, std::string(name_of(op)) + ": " + claim.fault};
+      }
+    }
+  }
+  return {"reductions"};
 }
 
 }  // namespace

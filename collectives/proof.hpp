@@ -21,7 +21,8 @@ struct Proof {
   CollectiveCall call;
   // contributions, positions: what each element holds is what the definition requires;
   // equal: all ranks hold equal expressions; numbers: evaluated in one process, they give the bits
-  // of the run; halves: all_reduce is all_gather after reduce_scatter.
+  // of the run; halves: all_reduce is all_gather after reduce_scatter; reductions: an average and a
+  // maximum hold as the sum does.
   std::vector<Claim> claims{};
   std::optional<Diagnosis> diagnosis{};  // of the first wrong element
 

@@ -170,6 +170,11 @@ SymbolicRun run_on_symbols(const SymbolicJob& job) {
   SymbolicRun run;
   if (!result.ok()) {
     run.failure = result.describe();
+    try {
+      result.raise();
+    } catch (...) {
+      run.error = std::current_exception();
+    }
     return run;
   }
   run.calls.resize(job.calls.size());

@@ -1,6 +1,7 @@
 // A job in which an algorithm runs on symbols, and on rough numbers beside them.
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <optional>
 #include <string>
@@ -57,6 +58,7 @@ struct SymbolicRun {
   std::vector<std::vector<SymbolNode>> tables{};  // [rank]
   std::vector<TrafficRecord> messages{};          // of the symbols
   std::optional<std::string> failure{};           // the job died: why
+  std::exception_ptr error{};                     // then: the error of its kind
 };
 
 SymbolicRun run_on_symbols(const SymbolicJob& job);

@@ -6,6 +6,15 @@
 
 namespace ringside {
 
+Buffer Buffer::slice(std::size_t first, std::size_t n) const {
+  if (first > count || n > count - first) {
+    throw BadUse("a slice of " + std::to_string(n) + " elements from element " +
+                 std::to_string(first) + " on does not lie in a buffer of " +
+                 std::to_string(count));
+  }
+  return {data == nullptr ? nullptr : data + first * size_of(dtype), n, dtype, chunk};
+}
+
 void Buffer::require(DType wanted) const {
   if (wanted != dtype) {
     throw BadUse("a buffer of " + std::string(name_of(dtype)) + " was read as " +

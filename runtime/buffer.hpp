@@ -25,10 +25,8 @@ struct Buffer {
   // Elements that lie in memory.
   std::size_t stored() const { return meta() ? 0 : count; }
 
-  // Elements [first, first + n).
-  Buffer slice(std::size_t first, std::size_t n) const {
-    return {data == nullptr ? nullptr : data + first * size_of(dtype), n, dtype, chunk};
-  }
+  // Elements [first, first + n). Throws BadUse when they are not all in it.
+  Buffer slice(std::size_t first, std::size_t n) const;
 
   // The elements as T; throws BadUse when T is not the element type, or the buffer is meta.
   template <class T>

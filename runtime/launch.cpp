@@ -7,6 +7,7 @@
 #include "runtime/preflight.hpp"
 #include "runtime/rank_processes.hpp"
 #include "runtime/rank_threads.hpp"
+#include "runtime/undelivered.hpp"
 
 namespace ringside {
 
@@ -26,13 +27,14 @@ JobResult run_job(int n, const JobOptions& options, const std::function<std::str
   check_limits(n, options);
   SharedJob job(n, stored_bytes(options));
   auto listeners = options.cluster.nodes(n) > 1 ? listen_on_loopback(n) : std::vector<int>{};
-  switch (options.as) {
-    case Ranks::threads:
-      return run_as_threads(job, options, listeners, fn);
-    case Ranks::processes:
-      break;
+  JobResult result = options.as == Ranks::threads
+                         ? run_as_threads(job, options, listeners, fn)
+                         : run_as_processes(job, options, std::move(listeners), fn);
+  if (result.ok()) {
+    result.failure = undelivered(result.ranks);
+    result.cause = result.failure ? result.failure->ranks.front() : -1;
   }
-  return run_as_processes(job, options, std::move(listeners), fn);
+  return result;
 }
 
 }  // namespace ringside

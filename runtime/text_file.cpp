@@ -13,9 +13,6 @@ TextFile::TextFile(std::filesystem::path path)
   if (!file_) {
     fail();
   }
-  using std::filesystem::perms;
-  std::error_code kept;  // a file that somebody else made keeps its permissions
-  std::filesystem::permissions(path_, perms::owner_read | perms::owner_write, kept);
 }
 
 void TextFile::write(std::string_view text) {

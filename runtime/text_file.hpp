@@ -1,4 +1,4 @@
-// A text file being written: in large pieces, with its errors named, readable by its owner alone.
+// A text file being written: in large pieces, with its errors named.
 #pragma once
 
 #include <filesystem>

@@ -2,6 +2,7 @@
 
 #include "scenarios/definition_sentence.hpp"
 #include "scenarios/diagnosis_json.hpp"
+#include "scenarios/exit_codes.hpp"
 
 namespace ringside {
 
@@ -74,10 +75,17 @@ Json json_of(const Story& story, const ShownValues& values, std::size_t index) {
   return json;
 }
 
+std::string_view verdict_of(const Story& story) {
+  if (story.died) {
+    return failure_of(story.died).verdict;
+  }
+  return story.fault.empty() ? "pass" : "fail";
+}
+
 Json head_of(const Story& story, const ShownValues& values) {
   const auto& asked = story.asked;
   return {{"verb", "explain"},
-          {"verdict", story.fault.empty() ? "pass" : "fail"},
+          {"verdict", verdict_of(story)},
           {"operation", asked.row.operation},
           {"algorithm", asked.row.algorithm},
           {"ranks", asked.ranks},

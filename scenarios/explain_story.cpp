@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "runtime/errors.hpp"
 #include "scenarios/barrier_order.hpp"
 #include "scenarios/step_order.hpp"
 
@@ -42,6 +43,7 @@ class Teller {
   }
 
   std::vector<std::vector<OwnStep>> own_steps() const;
+  void require_step(const TakenMessage& message) const;
   void begin();
   void tell_steps();
   void tell_messages();
@@ -67,6 +69,7 @@ Story Teller::tell() {
   begin();
   if (run_.failure) {
     story_.fault = *run_.failure;
+    story_.died = run_.error;
     return std::move(story_);
   }
   story_.expressions = Expressions(run_.tables);
@@ -87,6 +90,17 @@ void Teller::begin() {
   }
 }
 
+void Teller::require_step(const TakenMessage& message) const {
+  const Envelope& e = message.envelope;
+  if (e.step < 0 || message.step < 0) {
+    throw BadUse(fmt::format(
+        "{} by {}: rank {} {} rank {} before its first step; begin each step with "
+        "comm.next_step(\"a name for it\"), so that it can be told",
+        asked_.row.operation, asked_.row.algorithm, e.step < 0 ? e.source : e.destination,
+        e.step < 0 ? "sends to" : "receives from", e.step < 0 ? e.destination : e.source));
+  }
+}
+
 std::vector<std::vector<OwnStep>> Teller::own_steps() const {
   std::vector<std::vector<OwnStep>> ranks(at(asked_.ranks));
   for (int r = 0; r < asked_.ranks; ++r) {
@@ -98,6 +112,7 @@ std::vector<std::vector<OwnStep>> Teller::own_steps() const {
   for (const RankSymbols& rank : run_.calls[0]) {
     for (const TakenMessage& message : rank.taken) {
       const Envelope& e = message.envelope;
+      require_step(message);
       Time& start = ranks[at(e.source)][at(e.step)].start;
       start = std::min(start, e.t0);
     }
@@ -123,7 +138,7 @@ void Teller::tell_messages() {
     for (const TakenMessage& message : rank.taken) {
       const Envelope& e = message.envelope;
       const auto sent = joined_[at(e.source)][at(e.step)];
-      const auto taken = joined_[at(e.destination)][at(std::max(message.step, 0))];
+      const auto taken = joined_[at(e.destination)][at(message.step)];
       story_.steps[sent].messages.push_back(
           {.src = e.source,
            .dst = e.destination,

@@ -1,6 +1,7 @@
 // A collective told step by step: who sends what to whom, and what every rank then holds.
 #pragma once
 
+#include <exception>
 #include <optional>
 #include <string>
 #include <vector>
@@ -69,6 +70,7 @@ struct Story {
   std::size_t wrong = 0;
   std::string fault{};  // why the definition does not hold, or the job died; empty: it holds
   std::optional<Diagnosis> diagnosis{};  // of the first wrong element
+  std::exception_ptr died{};             // the error with which the job died
 
   // Steps of the algorithm: without what comes after the last one.
   std::size_t numbered() const {

@@ -211,7 +211,9 @@ std::string verdict_of(const Story& story) {
   if (story.wrong == 0) {
     return text + fmt::format("  the job died: {}\n", story.fault);
   }
-  return text + fmt::format("  {} of {} wrong: {}\n", story.wrong, of, story.fault);
+  return text + fmt::format("  {}\n",
+                            wrapped(fmt::format("{} of {} wrong: {}", story.wrong, of, story.fault),
+                                    2, 100));
 }
 
 std::string text_of(const Story& story, const ShownValues& values, std::optional<int> only) {

@@ -53,6 +53,9 @@ int explain_verb(const ExplainRequest& request) {
       std::cout << "drawing: " << request.svg << '\n';
     }
   }
+  if (story.died) {
+    return failure_of(story.died).exit_code;
+  }
   return story.fault.empty() ? exit_ok : exit_check_failed;
 }
 

@@ -29,7 +29,7 @@ void declare(Flags& flags, ProveWords& words) {
   flags.value("--count", "N,N…", words.count,
               "elements; 0, 1, p-1, p, p+1, 997 and 1000, p being the ranks");
   flags.value("--gpus-per-node", "N", words.gpus_per_node,
-              "ranks of a node, for hierarchical algorithms; one node, and nodes of 2 and of 3");
+              "ranks of a node; one node, and for hierarchical algorithms nodes of 2 and of 3");
   flags.value("--timeout", "S", words.timeout, "longest wait of a rank in seconds; 10");
   flags.flag("--json", words.json, "one JSON document on stdout");
 }
@@ -76,7 +76,7 @@ std::vector<std::size_t> counts_of(const std::string& text) {
   while (at <= text.size()) {
     const auto comma = std::min(text.find(',', at), text.size());
     counts.push_back(
-        static_cast<std::size_t>(integer_of("--count", text.substr(at, comma - at), 0, 1'000'000)));
+        static_cast<std::size_t>(integer_of("--count", text.substr(at, comma - at), 0, 100'000)));
     at = comma + 1;
   }
   return counts;
@@ -92,6 +92,7 @@ ProveRequest request_of(const ProveWords& words) {
   }
   request.gpus_per_node = {0, 2, 3};
   if (words.gpus_per_node) {
+    request.nodes_given = true;
     request.gpus_per_node = {integer_of("--gpus-per-node", *words.gpus_per_node, 1, 64)};
   }
   if (words.timeout) {

@@ -2,9 +2,12 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
+#include "runtime/errors.hpp"
 #include "scenarios/diagnosis_json.hpp"
 #include "scenarios/exit_codes.hpp"
 #include "scenarios/terminal.hpp"
@@ -46,9 +49,10 @@ std::vector<std::size_t> counts_of(const ProveRequest& request, const OperationR
   return counts;
 }
 
-// Nodes change what only hierarchical algorithms do.
-bool worth(const OperationRow& row, int gpus_per_node, int ranks) {
-  return gpus_per_node == 0 || (row.algorithm == "hierarchical" && gpus_per_node < ranks);
+// Nodes change what only hierarchical algorithms do; those that are asked for count for all.
+bool worth(const ProveRequest& request, const OperationRow& row, int gpus_per_node, int ranks) {
+  return gpus_per_node == 0 ||
+         (gpus_per_node < ranks && (request.nodes_given || row.algorithm == "hierarchical"));
 }
 
 RowResult prove_row(const ProveRequest& request, const OperationRow& row, Progress& progress) {
@@ -56,7 +60,7 @@ RowResult prove_row(const ProveRequest& request, const OperationRow& row, Progre
   for (int p = request.fewest_ranks; p <= request.most_ranks; ++p) {
     for (const int nodes_of : request.gpus_per_node) {
       const auto counts = counts_of(request, row, p);
-      if (!worth(row, nodes_of, p) || counts.empty()) {
+      if (!worth(request, row, nodes_of, p) || counts.empty()) {
         continue;
       }
       progress.show(fmt::format("{} {}, {} ranks", row.operation, row.algorithm, p));
@@ -83,6 +87,18 @@ std::string where(const Failed& failed) {
       failed.proof.call.root == 0 ? "" : fmt::format(", root {}", failed.proof.call.root));
 }
 
+// Below the row, line by line.
+std::string indented(const std::string& text) {
+  std::istringstream lines(text);
+  std::string result;
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t own = std::min(line.find_first_not_of(' '), line.size());
+    const std::size_t indent = 6 + own;
+    result += std::string(indent, ' ') + wrapped(line.substr(own), indent, 100) + "\n";
+  }
+  return result;
+}
+
 std::string text_of(const RowResult& result) {
   std::string text = fmt::format(
       "  {:15} {:20} {:>6} {}\n", result.row.operation, result.row.algorithm, result.proofs,
@@ -91,9 +107,7 @@ std::string text_of(const RowResult& result) {
     const Failed& first = result.failed.front();
     for (const Claim& claim : first.proof.claims) {
       if (!claim.holds) {
-        const auto line = fmt::format("{}: {}: {}", where(first), claim.name, claim.fault);
-        const bool one_line = line.find('\n') == std::string::npos;
-        text += "      " + (one_line ? wrapped(line, 6, 100) : line) + "\n";
+        text += indented(fmt::format("{}: {}: {}", where(first), claim.name, claim.fault));
       }
     }
   }
@@ -139,8 +153,11 @@ int prove_verb(const ProveRequest& request) {
   int proofs = 0;
   bool all_hold = true;
   if (!request.json) {
-    std::cout << fmt::format("  {:15} {:20} {:>6} {} to {} ranks\n", "operation", "algorithm",
-                             "proofs", request.fewest_ranks, request.most_ranks);
+    std::cout << fmt::format(
+        "  {:15} {:20} {:>6} {} ranks\n", "operation", "algorithm", "proofs",
+        request.fewest_ranks == request.most_ranks
+            ? fmt::format("{}", request.most_ranks)
+            : fmt::format("{} to {}", request.fewest_ranks, request.most_ranks));
   }
   for (const OperationRow& row : request.rows) {
     results.push_back(prove_row(request, row, progress));
@@ -152,13 +169,21 @@ int prove_verb(const ProveRequest& request) {
     }
   }
   progress.wipe();
+  if (proofs == 0) {
+    throw BadUse(
+        "there is nothing to prove: no count of --count fits (equal parts want a multiple of the "
+        "ranks, a barrier 0), or --gpus-per-node is not below any number of --ranks");
+  }
   if (request.json) {
-    std::cout << document_of(results, all_hold).dump(2) << '\n';
+    std::cout << document_of(results, all_hold)
+                     .dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
+              << '\n';
   } else {
     std::cout << fmt::format(
-        "\n  {} proofs, each for every input: what each element must hold, equal on all ranks, and "
+        "\n  {} proof{}, each for every input: what each element must hold, equal on all ranks, "
+        "and "
         "the bits of a run\n  verdict: {}\n",
-        proofs, all_hold ? "pass" : "FAIL");
+        proofs, proofs == 1 ? "" : "s", all_hold ? "pass" : "FAIL");
   }
   return all_hold ? exit_ok : exit_check_failed;
 }

@@ -26,7 +26,9 @@ struct Cost {
 
 std::vector<Cost> costs(int gpus_per_node, const Link& nvlink, const Link& ib) {
   JobOptions options{.as = Ranks::threads};
-  options.cluster = {.gpus_per_node = gpus_per_node, .nvlink = nvlink, .ib = ib};
+  options.cluster.gpus_per_node = gpus_per_node;
+  options.cluster.nvlink = nvlink;
+  options.cluster.ib = ib;
   return run_ranks_tested(16, options, [](Rank& rank) {
     const Tensor data(rank.memory(), DType::f32, {count}, Category::buffers, "data");
     all_reduce(rank.world(), data.buffer(), ReduceOp::sum, {"hierarchical"});
