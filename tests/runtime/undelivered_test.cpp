@@ -5,8 +5,10 @@
 #include <string>
 
 #include "runtime/buffer.hpp"
+#include "runtime/comm.hpp"
 #include "runtime/errors.hpp"
 #include "runtime/launch.hpp"
+#include "runtime/tensor.hpp"
 #include "tests/support/job_shapes.hpp"
 
 namespace ringside {
