@@ -1,12 +1,19 @@
 #include "models/gpt_config.hpp"
 
+#include "models/gpt_cut.hpp"
+
 namespace ringside {
 
 std::vector<std::vector<std::size_t>> tensor_counts(const GptConfig& c) {
-  const std::size_t table = c.vocab * c.hidden;
-  const std::size_t q = c.hidden * c.heads * c.head_width();
-  const std::size_t kv = c.hidden * c.kv_heads * c.head_width();
-  const std::size_t mlp = c.hidden * c.ffn;
+  return tensor_counts(c, 1);
+}
+
+std::vector<std::vector<std::size_t>> tensor_counts(const GptConfig& c, int ranks) {
+  const GptShare share = share_of(c, {.rank = 0, .ranks = ranks});
+  const std::size_t table = share.vocab.count * c.hidden;
+  const std::size_t q = c.hidden * share.heads.count * c.head_width();
+  const std::size_t kv = c.hidden * share.kv_heads.count * c.head_width();
+  const std::size_t mlp = c.hidden * share.ffn.count;
   std::vector<std::vector<std::size_t>> counts{{table}};
   for (std::size_t i = 0; i < c.layers; ++i) {
     counts.push_back({c.hidden, q, kv, kv, q, c.hidden, mlp, mlp, mlp});

@@ -29,4 +29,8 @@ struct GptConfig {
 // Elements of every tensor, by layer in forward order, without making any.
 std::vector<std::vector<std::size_t>> tensor_counts(const GptConfig& config);
 
+// Of the part that each rank has when the model is cut over so many, padding included. Throws what
+// require_usable does (gpt_cut.hpp).
+std::vector<std::vector<std::size_t>> tensor_counts(const GptConfig& config, int ranks);
+
 }  // namespace ringside

@@ -36,7 +36,19 @@ constexpr std::array zero_controls{
     Control{"parameters_not_gathered", Fault::parameters_not_gathered, 1},
 };
 
+constexpr std::array tensor_controls{
+    Control{"sum_not_mean", Fault::sum_not_mean, 1},
+    Control{"leave_not_reduced", Fault::leave_not_reduced, 1},
+    Control{"leave_not_reduced_loss_over_100", Fault::leave_not_reduced, 100},
+    Control{"replicated_gradient_not_summed", Fault::replicated_gradient_not_summed, 1},
+    Control{"norm_counted_per_rank", Fault::norm_counted_per_rank, 1},
+    Control{"padding_counted", Fault::padding_counted, 1},
+};
+
 std::span<const Control> controls_of(const Settings& settings) {
+  if (settings.parallel.tp > 1) {
+    return tensor_controls;
+  }
   if (settings.parallel.zero > 0) {
     return zero_controls;
   }
@@ -45,6 +57,12 @@ std::span<const Control> controls_of(const Settings& settings) {
 
 // Whether there is nothing that the fault could touch.
 bool untouched(const Control& control, const Settings& settings) {
+  if (const auto& p = settings.parallel; p.tp > 1) {
+    const bool copies = p.sp || p.tp > settings.model.kv_heads;
+    return (control.fault == Fault::padding_counted && settings.model.vocab % p.tp == 0) ||
+           (control.fault == Fault::replicated_gradient_not_summed && !copies) ||
+           (control.fault == Fault::sum_not_mean && p.dp == 1);
+  }
   const auto buckets = buckets_of(settings);
   return control.fault == Fault::padding_in_norm &&
          std::none_of(buckets.begin(), buckets.end(),

@@ -66,8 +66,8 @@ std::string seconds(Time t) {
 Checks check_exposed(const CheckContext& context) {
   const Settings& s = context.settings;
   const Exposure here = measure(s, context.main);
-  if (s.ranks == 1 || cluster_of(s).nodes(s.ranks) > 1 || s.collectives.all_reduce != "ring" ||
-      s.parallel.zero > 0) {
+  if (s.ranks == 1 || s.parallel.tp > 1 || cluster_of(s).nodes(s.ranks) > 1 ||
+      s.collectives.all_reduce != "ring" || s.parallel.zero > 0) {
     return {{.name = "exposed",
              .measured = seconds(here.exposed),
              .gate = "formula: a ring all-reduce of several ranks in one node",

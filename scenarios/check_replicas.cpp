@@ -5,12 +5,13 @@ namespace ringside {
 
 namespace {
 
-// The first step in which a rank holds other bits than rank 0, and the first such rank. Under ZeRO
+// The first step in which a rank holds other bits than rank 0 (of `tp` ranks that share a model:
+// than the first of its place), and the first such rank. Under ZeRO
 // each rank has another part of the gradients.
-std::string replicas_seen(const TrainingOutcome& outcome, bool gradients) {
-  const auto& first = outcome.ranks.front();
-  for (std::size_t s = 0; s < first.size(); ++s) {
-    for (std::size_t r = 1; r < outcome.ranks.size(); ++r) {
+std::string replicas_seen(const TrainingOutcome& outcome, bool gradients, std::size_t tp) {
+  for (std::size_t s = 0; s < outcome.ranks.front().size(); ++s) {
+    for (std::size_t r = tp; r < outcome.ranks.size(); ++r) {
+      const auto& first = outcome.ranks[r % tp];
       const auto& other = outcome.ranks[r][s];
       if (other.parameter_hash != first[s].parameter_hash ||
           (gradients && other.gradient_hash != first[s].gradient_hash)) {
@@ -19,6 +20,39 @@ std::string replicas_seen(const TrainingOutcome& outcome, bool gradients) {
     }
   }
   return "equal";
+}
+
+// What several tensor-parallel ranks hold: norms on all of them, a KV head on `copies`.
+std::string copies_seen(const TrainingOutcome& outcome, std::size_t tp, std::size_t copies) {
+  for (std::size_t s = 0; s < outcome.ranks.front().size(); ++s) {
+    for (std::size_t r = 1; r < outcome.ranks.size(); ++r) {
+      const auto& mine = outcome.ranks[r][s];
+      const std::size_t place = r % tp / copies * copies;
+      if (mine.copies_hash != outcome.ranks.front()[s].copies_hash ||
+          mine.kv_hash != outcome.ranks[place][s].kv_hash) {
+        return "rank " + std::to_string(r) + " differs at step " + std::to_string(s + 1);
+      }
+    }
+  }
+  return "equal";
+}
+
+Checks check_parts(const CheckContext& context) {
+  const Settings& s = context.settings;
+  const auto tp = static_cast<std::size_t>(s.parallel.tp);
+  const auto kv = static_cast<std::size_t>(s.model.kv_heads);
+  const std::string copies = copies_seen(context.main, tp, tp > kv ? tp / kv : 1);
+  Checks checks{holds(
+      "replicas.copies", copies == "equal", copies, "equal on every holder",
+      "gradients and values of norms" +
+          std::string(tp > kv ? ", and of KV heads, each on " + std::to_string(tp / kv) + " ranks"
+                              : ""))};
+  if (s.parallel.dp > 1) {
+    const std::string seen = replicas_seen(context.main, true, tp);
+    checks.push_back(holds("replicas.bits", seen == "equal", seen, "equal on every replica",
+                           "the ranks of one place in the model"));
+  }
+  return checks;
 }
 
 }  // namespace
@@ -32,7 +66,10 @@ Checks check_replicas(const CheckContext& context) {
              .verdict = CheckVerdict::not_applicable,
              .note = "ZeRO-3 holds everything once"}};
   }
-  const std::string seen = replicas_seen(context.main, zero == 0);
+  if (context.settings.parallel.tp > 1) {
+    return check_parts(context);
+  }
+  const std::string seen = replicas_seen(context.main, zero == 0, 1);
   return {holds("replicas.bits", seen == "equal", seen, "equal on every rank",
                 zero == 0 ? "" : "parameters: gradients are cut")};
 }

@@ -1,6 +1,7 @@
 // Traffic: the bytes that the run counted beside those of the formula, for every rank.
 #include <algorithm>
 
+#include "models/text.hpp"
 #include "scenarios/checks.hpp"
 #include "scenarios/scenario_file.hpp"
 #include "scenarios/traffic_formula.hpp"
@@ -14,7 +15,8 @@ template <class Wanted>
 Figures counted(const RankReport& report, std::string_view operation, Wanted wanted) {
   Figures figures;
   for (const auto& sum : report.sums) {
-    if (std::string_view(sum.operation) == operation && wanted(std::string_view(sum.label))) {
+    if (std::string_view(sum.group) == "dp" && std::string_view(sum.operation) == operation &&
+        wanted(std::string_view(sum.label))) {
       figures += {sum.sent_bytes, sum.received_bytes};
     }
   }
@@ -35,10 +37,52 @@ TrafficComparison compare(int rank, std::string operation, std::string label, st
           seen.sent, expected.sent,        seen.received.value_or(0), expected.received};
 }
 
+// What travels between the ranks that share a model.
+std::vector<TrafficComparison> compare_tensor_traffic(const Settings& s, const JobResult& job) {
+  const std::string text =
+      s.data.text.empty() ? std::string(builtin_text()) : read_text(s.data.text);
+  const auto counted_under = [](const RankReport& report, auto wanted) {
+    Figures figures;
+    for (const auto& sum : report.sums) {
+      if (std::string_view(sum.group).starts_with("tp") && wanted(std::string_view(sum.label))) {
+        figures += {sum.sent_bytes, sum.received_bytes};
+      }
+    }
+    return figures;
+  };
+  const std::string operation = s.parallel.sp ? "rs + ag" : "all_reduce";
+  std::vector<TrafficComparison> rows;
+  for (int r = 0; r < s.ranks; ++r) {
+    const RankReport& report = job.ranks[static_cast<std::size_t>(r)].report;
+    rows.push_back(
+        compare(r, operation, "layers.*", "4 * 2(t-1)/t tokens hidden bytes a layer",
+                counted_under(report, [](auto label) { return label.starts_with("layers."); }),
+                seams_formula(s, text, r, 4 * s.model.layers)));
+    rows.push_back(
+        compare(r, operation, "embed, head", "2 * 2(t-1)/t tokens hidden bytes",
+                counted_under(report, [](auto l) { return l == "embed" || l == "head"; }),
+                seams_formula(s, text, r, 2)));
+    rows.push_back(compare(r, "all_reduce", "softmax", "2(t-1)/t 24 bytes a token",
+                           counted_under(report, [](auto label) { return label == "loss"; }),
+                           softmax_formula(s, text, r)));
+    rows.push_back(compare(r, "all_reduce", "copies", "gradients held in parts; the norm",
+                           counted_under(report,
+                                         [](auto label) {
+                                           return label.starts_with("grad.") ||
+                                                  label == "gradient_norm";
+                                         }),
+                           copies_formula(s, r)));
+  }
+  return rows;
+}
+
 }  // namespace
 
 std::vector<TrafficComparison> compare_traffic(const Settings& s, const JobResult& job) {
   std::vector<TrafficComparison> rows;
+  if (s.parallel.tp > 1) {
+    rows = compare_tensor_traffic(s, job);
+  }
   for (int r = 0; r < s.ranks; ++r) {
     const RankReport& report = job.ranks[static_cast<std::size_t>(r)].report;
     const std::string reduction = gradient_operation(s);

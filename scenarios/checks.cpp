@@ -25,6 +25,10 @@ constexpr std::array rows{
              check_model_state},
     CheckRow{"prefetch", "time in which ZeRO-3 waits for parameters, with prefetch and without",
              check_prefetch},
+    CheckRow{"activations", "the peak of activations beside that without sequence parallelism",
+             check_activations},
+    CheckRow{"across_nodes", "modelled time with tensor parallelism inside a machine, and across",
+             check_across_nodes},
     CheckRow{"accumulation", "equal to one micro-batch, for one reduction", check_accumulation},
     CheckRow{"controls", "deliberate faults, each of which must be caught", check_controls},
 };

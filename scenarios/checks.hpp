@@ -51,7 +51,9 @@ Checks check_accumulation(const CheckContext& context);
 Checks check_controls(const CheckContext& context);  // check_controls.cpp
 Checks check_traffic(const CheckContext& context);   // check_traffic.cpp
 Checks check_busiest(const CheckContext& context);
-Checks check_exposed(const CheckContext& context);    // check_exposed.cpp
+Checks check_exposed(const CheckContext& context);      // check_exposed.cpp
+Checks check_activations(const CheckContext& context);  // check_tensor.cpp
+Checks check_across_nodes(const CheckContext& context);
 Checks check_zero_bits(const CheckContext& context);  // check_zero.cpp
 Checks check_model_state(const CheckContext& context);
 Checks check_prefetch(const CheckContext& context);  // check_prefetch.cpp

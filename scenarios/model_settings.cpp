@@ -105,7 +105,7 @@ void check_model(const Settings& settings) {
   }
   const ModelConfig model = model_of(settings);
   if (const auto* gpt = std::get_if<GptConfig>(&model)) {
-    require_usable(*gpt);
+    require_usable(*gpt, settings.parallel.tp);
   }
   std::size_t parameters = 0;
   for (const auto& layer : tensor_counts(model)) {

@@ -17,6 +17,7 @@ namespace {
 constexpr std::string_view dp = "parallel.dp";
 constexpr std::string_view ranks = "cluster.ranks";
 constexpr std::string_view nodes = "cluster.nodes";
+constexpr std::string_view tp = "parallel.tp";
 constexpr std::string_view gpus = "cluster.gpus_per_node";
 
 std::string trimmed(std::string_view text) {
@@ -108,7 +109,7 @@ void apply_overrides(Settings& settings, const Overrides& overrides) {
   } else if (cluster_changed && !sets(overrides, {ranks})) {
     settings.ranks = 0;
   }
-  if ((cluster_changed || overrides.ranks) && !sets(overrides, {dp})) {
+  if ((cluster_changed || overrides.ranks || sets(overrides, {tp})) && !sets(overrides, {dp})) {
     settings.parallel.dp = 0;
   }
   resolve(settings);

@@ -1,11 +1,15 @@
 #include "scenarios/rank_training.hpp"
 
+#include "models/gradient_norm.hpp"
+#include "models/layout_parts.hpp"
 #include "models/random.hpp"
 #include "models/tensor_elements.hpp"
 #include "parallel/data_parallel.hpp"
 #include "parallel/data_parallel_step.hpp"
 #include "parallel/gather_checkpoint.hpp"
+#include "parallel/mesh.hpp"
 #include "parallel/sharded_record.hpp"
+#include "parallel/tensor_parallel.hpp"
 #include "parallel/zero.hpp"
 #include "scenarios/parallel_options.hpp"
 
@@ -24,6 +28,19 @@ std::uint64_t hash(const TensorValues& tensors) {
   std::uint64_t h = 0;
   for (const auto& tensor : tensors) {
     h = hash(h, tensor);
+  }
+  return h;
+}
+
+// Of the parameters whose layout is wanted.
+template <class Wanted>
+std::uint64_t hash_of(const StepRecord& record, const std::vector<Parameter*>& parts,
+                      Wanted wanted) {
+  std::uint64_t h = 0;
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    if (wanted(parts[p]->layout)) {
+      h = hash(hash(h, record.gradients[p]), record.parameters[p]);
+    }
   }
   return h;
 }
@@ -51,9 +68,10 @@ class RankTraining {
         settings_(request.settings),
         plan_(plan),
         reference_(reference),
-        model_(make_model({rank.memory(), rank.clock()}, plan.model, own_seed(plan, rank.id()))),
-        tensors_(tensors_of(*model_)),
-        group_(rank, "dp", everyone(rank)) {
+        mesh_({.tp = settings_.parallel.tp, .dp = settings_.parallel.dp}, rank.id()),
+        group_(rank, "dp", mesh_.members({Axis::dp})) {
+    make_model_or_part();
+    tensors_ = tensors_of(*model_);
     if (plan.start && group_.rank() == 0) {
       load_weights(*plan.start, flatten(model_->layers()));
     }
@@ -63,6 +81,7 @@ class RankTraining {
   std::vector<StepOutcome> with_zero();
 
  private:
+  void make_model_or_part();
   TensorValues whole_parameters() const;
   std::unique_ptr<Optimizer> optimizer_for(const std::vector<Parameter*>& parameters) const;
   void save(int step, const StepRecord& record, const std::vector<Parameter*>& parameters,
@@ -75,11 +94,33 @@ class RankTraining {
   const Settings& settings_;
   const TrainingPlan& plan_;
   const Reference& reference_;
+  Mesh mesh_;
+  Comm group_;
+  std::unique_ptr<Comm> tp_group_;  // this and the next: of tensor parallelism
+  std::unique_ptr<TensorParallel> tp_;
   std::unique_ptr<Model> model_;
   std::vector<std::size_t> tensors_;
-  Comm group_;
   std::vector<StepOutcome> outcomes_;
 };
+
+void RankTraining::make_model_or_part() {
+  const Device device{rank_.memory(), rank_.clock()};
+  const std::uint64_t seed = own_seed(plan_, group_.rank());
+  if (settings_.parallel.tp == 1) {
+    model_ = make_model(device, plan_.model, seed);
+    return;
+  }
+  const auto& config = std::get<GptConfig>(plan_.model);
+  tp_group_ = std::make_unique<Comm>(rank_, "tp", mesh_.members({Axis::tp}));
+  tp_ = std::make_unique<TensorParallel>(
+      *tp_group_, rank_.memory(), config,
+      TensorParallelOptions{.sequence = settings_.parallel.sp,
+                            .all_reduce = settings_.collectives.all_reduce,
+                            .reduce_scatter = settings_.collectives.reduce_scatter,
+                            .all_gather = settings_.collectives.all_gather,
+                            .fault = request_.fault});
+  model_ = make_gpt(device, config, seed, tp_->cut(), tp_->seam());
+}
 
 TensorValues RankTraining::whole_parameters() const {
   TensorValues values;
@@ -92,21 +133,26 @@ TensorValues RankTraining::whole_parameters() const {
 
 void RankTraining::see(int step, const StepTimes& times, const std::vector<Bucket>& buckets,
                        const StepRecord& record) {
-  const StepRecord& truth = reference_[static_cast<std::size_t>(step)];
+  const StepRecord& whole = reference_[static_cast<std::size_t>(step)];
+  const auto parts = tp_ ? flatten(model_->layers()) : std::vector<Parameter*>{};
+  const TensorValues gradients = tp_ ? parts_of(parts, whole.gradients) : whole.gradients;
+  const TensorValues parameters = tp_ ? parts_of(parts, whole.parameters) : whole.parameters;
   const auto pieces = pieces_of(buckets, group_.size(), group_.rank());
   const DType dtype = dtype_of(plan_.model);
   outcomes_.push_back(
       {.loss = record.loss,
        .gradient_norm = record.gradient_norm,
-       .reference_loss = truth.loss,
-       .reference_norm = truth.gradient_norm,
-       .gradients = deviation(truth.gradients, record.gradients, dtype),
-       .parameters = deviation(truth.parameters, record.parameters, dtype),
-       .first = first_difference(truth.gradients, record.gradients, buckets, tensors_),
+       .reference_loss = whole.loss,
+       .reference_norm = whole.gradient_norm,
+       .gradients = deviation(gradients, record.gradients, dtype),
+       .parameters = deviation(parameters, record.parameters, dtype),
+       .first = first_difference(gradients, record.gradients, buckets, tensors_),
        .gradient_hash = hash(record.gradients),
        .parameter_hash = hash(record.parameters),
        .shard_gradient_hash = hash(0, elements_in(pieces, tensors_, record.gradients)),
        .shard_parameter_hash = hash(0, elements_in(pieces, tensors_, record.parameters)),
+       .copies_hash = hash_of(record, parts, [](const Layout& l) { return l.dimension < 0; }),
+       .kv_hash = hash_of(record, parts, [](const Layout& l) { return l.partial_gradient; }),
        .memory = rank_.memory().ledger().current,
        .start = times.start,
        .backward_end = times.backward_end,
@@ -144,15 +190,24 @@ void RankTraining::save(int step, const StepRecord& record,
 
 std::vector<StepOutcome> RankTraining::with_data_parallelism() {
   const auto parameters = flatten(model_->layers());
-  DataParallel dp(group_, rank_.memory(), model_->layers(),
-                  dp_options(settings_, request_.fault, request_.all_reduce));
+  const auto layers = model_->layers();
+  DataParallelOptions options = dp_options(settings_, request_.fault, request_.all_reduce);
+  TrainingSeams seams;
+  if (tp_) {
+    options.complete = [&](std::size_t layer) { tp_->sum_partial_gradients(layers[layer]); };
+    seams.norm = [&] { return norm_of(tp_->sum_of_squares(parameters), parameters); };
+  }
+  DataParallel dp(group_, rank_.memory(), layers, options);
   const auto optimizer = optimizer_for(parameters);
   dp.broadcast_weights();
   DataParallelStep step(group_, dp, *model_, plan_, settings_.parallel.microbatches);
-  train(plan_, parameters, *optimizer, std::ref(step), [&](int s, const StepRecord& record) {
-    see(s, step.times(), dp.buckets(), record);
-    save(s, record, parameters, *optimizer);
-  });
+  train(
+      plan_, parameters, *optimizer, std::ref(step),
+      [&](int s, const StepRecord& record) {
+        see(s, step.times(), dp.buckets(), record);
+        save(s, record, parameters, *optimizer);
+      },
+      seams);
   return outcomes_;
 }
 

@@ -2,11 +2,13 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "parallel/mlp_split.hpp"
 #include "runtime/errors.hpp"
 #include "scenarios/model_settings.hpp"
 #include "scenarios/overrides.hpp"
@@ -38,15 +40,57 @@ void resolve_ranks(Settings& settings) {
 }
 
 void resolve_degrees(Settings& settings) {
-  auto& dp = settings.parallel.dp;
-  if (dp == 0) {
-    dp = settings.ranks;
+  auto& parallel = settings.parallel;
+  if (parallel.tp > settings.ranks || settings.ranks % parallel.tp != 0) {
+    const int below = std::max(settings.ranks / parallel.tp, 1) * parallel.tp;
+    throw BadUse(fmt::format(
+        "parallel.tp = {0} cannot be taken {1} ranks at a time: run with --ranks {2} or "
+        "--ranks {3}, or take a parallel.tp that divides {1}",
+        parallel.tp, settings.ranks, below, below + parallel.tp));
   }
-  if (dp != settings.ranks) {
+  const int left = settings.ranks / parallel.tp;
+  if (parallel.dp == 0) {
+    parallel.dp = left;
+  }
+  if (parallel.dp != left) {
+    const std::string of = parallel.tp == 1 ? "" : fmt::format(" of parallel.tp = {}", parallel.tp);
     throw BadUse(
-        fmt::format("parallel.dp = {0}, but {1} ranks leave {1} for it: leave parallel.dp "
-                    "out, set it to {1}, or run with --ranks {0}",
-                    dp, settings.ranks));
+        fmt::format("parallel.dp = {0}, but {1} ranks{2} leave {3} for it: leave parallel.dp "
+                    "out, set it to {3}, or run with --ranks {4}",
+                    parallel.dp, settings.ranks, of, left, parallel.dp * parallel.tp));
+  }
+}
+
+void check_tensor_parallel(const Settings& settings) {
+  const auto& parallel = settings.parallel;
+  if (parallel.sp && parallel.tp == 1) {
+    throw BadUse(
+        "parallel.sp divides the tokens of parallel.tp ranks, but parallel.tp = 1: set it "
+        "to 2 or more, or leave parallel.sp off");
+  }
+  if (parallel.tp > 1 && settings.model.kind != "gpt") {
+    throw BadUse(
+        fmt::format("parallel.tp = {} cuts the layers of a gpt, but model.kind = {}: set "
+                    "model.kind = gpt, or parallel.tp = 1",
+                    parallel.tp, settings.model.kind));
+  }
+  if (parallel.tp > 1 && at_true_scale(settings)) {
+    throw BadUse(
+        fmt::format("parallel.tp = {} with model.config = {} cannot run yet: leave one of "
+                    "them out",
+                    parallel.tp, settings.model.config));
+  }
+  if (parallel.tp > 1 && parallel.zero > 0) {
+    throw BadUse(
+        fmt::format("parallel.tp = {} with parallel.zero = {} cannot run yet: set one of "
+                    "them to its default",
+                    parallel.tp, parallel.zero));
+  }
+  if (!parallel.split.empty()) {
+    require_divisible(parse_mlp_split(parallel.split), settings.ranks);
+  }
+  if (settings.checks.expect == "fail" && parallel.split != "row_first") {
+    throw BadUse("checks.expect = fail: only parallel.split = row_first is known to be wrong");
   }
 }
 
@@ -79,6 +123,7 @@ void check_checkpoints(const Settings& settings) {
 void check_all(Settings& settings) {
   resolve_ranks(settings);
   resolve_degrees(settings);
+  check_tensor_parallel(settings);
   check_model(settings);
   if (const auto& text = settings.data.text; !text.empty()) {
     check_text_file(text, "data.text = " + text);

@@ -93,8 +93,8 @@ Rows model() {
           &ModelSettings::ffn),
       key("model.tied", "of gpt: the head computes with the embedding's table", boolean(),
           &Settings::model, &ModelSettings::tied),
-      key("model.vocab", "a token is a byte", integer(256, 256), &Settings::model,
-          &ModelSettings::vocab),
+      key("model.vocab", "a token is a byte: those past 255 are never seen", integer(256, 1 << 20),
+          &Settings::model, &ModelSettings::vocab),
       key("model.sequence", "predicted bytes of a sample", integer(1, 65536), &Settings::model,
           &ModelSettings::sequence),
       key("model.dtype", "type of weights and gradients", one_of({"f32", "f64"}), &Settings::model,
@@ -104,6 +104,18 @@ Rows model() {
 
 Rows parallel() {
   return {
+      key("parallel.tp",
+          "tensor-parallel degree: ranks, side by side, over which every layer of a "
+          "gpt is cut",
+          integer(1, most_ranks), &Settings::parallel, &ParallelSettings::tp),
+      key("parallel.sp",
+          "sequence parallelism: between its products each of parallel.tp ranks has a "
+          "part of the tokens",
+          boolean(), &Settings::parallel, &ParallelSettings::sp),
+      key("parallel.split",
+          "no training, but one MLP of 5 tokens cut in this way; empty: a training",
+          one_of({"", "column_row", "row_first", "column_only"}), &Settings::parallel,
+          &ParallelSettings::split),
       key("parallel.dp", "data-parallel degree; 0: what the other degrees leave",
           integer(0, most_ranks), &Settings::parallel, &ParallelSettings::dp),
       key("parallel.microbatches",
@@ -204,7 +216,7 @@ Rows checks() {
       key("checks.peer", "scenario that the report sets beside this one; empty: none", text(),
           &Settings::checks, &ChecksSettings::peer),
       key("checks.expect", "failure that the scenario is about; empty: none",
-          one_of({"", "lost", "deadlock", "mismatch", "oom"}), &Settings::checks,
+          one_of({"", "fail", "lost", "deadlock", "mismatch", "oom"}), &Settings::checks,
           &ChecksSettings::expect),
   };
 }

@@ -59,7 +59,10 @@ struct ModelSettings {
 };
 
 struct ParallelSettings {
-  int dp = 0;  // 0: what the other degrees leave; resolve() fills it in
+  int tp = 1;
+  bool sp = false;    // with tp
+  std::string split;  // of the bench; empty: a training
+  int dp = 0;         // 0: what the other degrees leave; resolve() fills it in
   int microbatches = 1;
   int zero = 0;          // stage; 0: plain data parallelism
   bool prefetch = true;  // of stage 3

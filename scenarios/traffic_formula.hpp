@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "scenarios/settings.hpp"
 
@@ -35,6 +36,14 @@ Figures parameter_formula(const Settings& settings, int rank);
 Figures weight_formula(const Settings& settings, int rank);
 // Of single numbers: loss, tokens, and under ZeRO the norm.
 Figures number_formula(const Settings& settings, int rank);
+
+// Of tensor parallelism. `seams`: all-reduces of [tokens, hidden] a micro-batch, 4 for a block;
+// with sequence parallelism each is a reduce-scatter and an all-gather of the padded rows.
+Figures seams_formula(const Settings& settings, std::string_view text, int rank, int seams);
+// Three f64 a token.
+Figures softmax_formula(const Settings& settings, std::string_view text, int rank);
+// Gradients that ranks hold in parts, and the norm's 8 bytes a step.
+Figures copies_formula(const Settings& settings, int rank);
 
 // "all_reduce", "reduce_scatter".
 std::string gradient_operation(const Settings& settings);

@@ -1,5 +1,5 @@
-// One job of a scenario: ranks that train with data parallelism or ZeRO, each comparing every step
-// with a reference that one process had computed before.
+// One job of a scenario: ranks that train with data parallelism, ZeRO or tensor parallelism, each
+// comparing every step with a reference that one process had computed before.
 #pragma once
 
 #include <array>
@@ -35,6 +35,8 @@ struct StepOutcome {
   std::uint64_t parameter_hash = 0;
   std::uint64_t shard_gradient_hash = 0;  // of the elements in this rank's chunk of every bucket
   std::uint64_t shard_parameter_hash = 0;
+  std::uint64_t copies_hash = 0;  // gradients and parameters that every tensor-parallel rank holds
+  std::uint64_t kv_hash = 0;      // of keys and values
   std::array<std::int64_t, category_count> memory{};  // in use after the update, by category
   Time start{0};
   Time backward_end{0};
@@ -60,7 +62,7 @@ struct TrainingRequest {
 // when that is no checkpoint of such a training.
 TrainingPlan plan_of(const Settings& settings, std::string_view text, double loss_divisor = 1);
 
-// The bucket layout of a scenario, from its settings alone.
+// The bucket layout of a rank of the scenario, from its settings alone.
 std::vector<Bucket> buckets_of(const Settings& settings);
 
 // How often a step reduces each gradient: once, or after every micro-batch.

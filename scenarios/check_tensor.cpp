@@ -1,0 +1,74 @@
+// Tensor parallelism: what sequence parallelism saves, and what it costs to leave the machine.
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+
+#include "scenarios/checks.hpp"
+
+namespace ringside {
+
+namespace {
+
+std::int64_t peak_activations(const TrainingOutcome& outcome) {
+  std::int64_t most = 0;
+  for (const auto& rank : outcome.job.ranks) {
+    most = std::max(most, rank.report.memory.peak[static_cast<std::size_t>(Category::activations)]);
+  }
+  return most;
+}
+
+// Of the slowest rank, all steps.
+Time training_time(const TrainingOutcome& outcome) {
+  Time longest{0};
+  for (const auto& rank : outcome.ranks) {
+    longest = std::max(longest, rank.back().end);
+  }
+  return longest;
+}
+
+Check without_tp(std::string name, std::string gate) {
+  return {.name = std::move(name),
+          .measured = "parallel.tp = 1",
+          .gate = std::move(gate),
+          .verdict = CheckVerdict::not_applicable};
+}
+
+}  // namespace
+
+Checks check_activations(const CheckContext& context) {
+  const Settings& s = context.settings;
+  if (s.parallel.tp == 1) {
+    return {without_tp("activations.peak", "less than without parallel.sp")};
+  }
+  Settings other = s;
+  other.parallel.sp = !s.parallel.sp;
+  const std::int64_t here = peak_activations(context.main);
+  const std::int64_t there = peak_activations(context.run(other, context.truth));
+  return {holds("activations.peak", s.parallel.sp ? here < there : here > there,
+                std::to_string(here), fmt::format("{} {} bytes", s.parallel.sp ? "<" : ">", there),
+                fmt::format("of the rank with most; the other figure is with parallel.sp = {}",
+                            other.parallel.sp))};
+}
+
+Checks check_across_nodes(const CheckContext& context) {
+  const Settings& s = context.settings;
+  if (s.parallel.tp == 1) {
+    return {without_tp("across_nodes.time", "longer than inside a machine")};
+  }
+  Settings inside = s;
+  inside.cluster.nodes = 1;
+  inside.cluster.gpus_per_node = s.ranks;
+  Settings across = s;
+  across.cluster.nodes = s.parallel.tp;
+  across.cluster.gpus_per_node = s.ranks / s.parallel.tp;
+  const Time within = training_time(context.run(inside, context.truth));
+  const Time between = training_time(context.run(across, context.truth));
+  return {
+      holds("across_nodes.time", between > within, to_string(between),
+            "> " + to_string(within) + " inside a machine",
+            fmt::format("modelled, {} steps: {:.1f} times as long on {} machines", s.train.steps,
+                        static_cast<double>(between.count()) / static_cast<double>(within.count()),
+                        across.cluster.nodes))};
+}
+
+}  // namespace ringside
