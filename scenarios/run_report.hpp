@@ -25,7 +25,7 @@ struct TrafficComparison {
   std::int64_t sent = 0;
   std::int64_t sent_formula = 0;
   std::int64_t received = 0;
-  std::optional<std::int64_t> received_formula;  // none: no formula is known
+  std::optional<std::int64_t> received_formula{};  // none: no formula is known
 };
 
 // Where the run stood in its training and its data. Sample i of step s is number s * batch + i,
