@@ -10,6 +10,11 @@
 
 namespace ringside {
 
+// Ranks over which the batch is cut: what tensor parallelism leaves.
+inline int data_parallel_ranks(const Settings& s) {
+  return s.ranks / s.parallel.tp;
+}
+
 DataParallelOptions dp_options(const Settings& settings, Fault fault = Fault::none,
                                const AllReduce* planted = nullptr);
 ZeroOptions zero_options(const Settings& settings, Fault fault = Fault::none);

@@ -68,7 +68,7 @@ class RankTraining {
         settings_(request.settings),
         plan_(plan),
         reference_(reference),
-        mesh_({.tp = settings_.parallel.tp, .dp = settings_.parallel.dp}, rank.id()),
+        mesh_({.tp = settings_.parallel.tp, .dp = data_parallel_ranks(settings_)}, rank.id()),
         group_(rank, "dp", mesh_.members({Axis::dp})) {
     make_model_or_part();
     tensors_ = tensors_of(*model_);

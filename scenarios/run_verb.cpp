@@ -1,7 +1,6 @@
 #include "scenarios/run_verb.hpp"
 
 #include <spdlog/fmt/fmt.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <iostream>
@@ -13,6 +12,7 @@
 #include "scenarios/checks.hpp"
 #include "scenarios/exit_codes.hpp"
 #include "scenarios/model_settings.hpp"
+#include "scenarios/run_checkpoints.hpp"
 #include "scenarios/run_folder.hpp"
 #include "scenarios/run_report.hpp"
 #include "scenarios/split_scenario.hpp"
@@ -130,41 +130,12 @@ void check_reference_fits(const Settings& s) {
 
 // The definition knows the order of all-reduces once a step.
 bool has_definition(const Settings& s) {
-  return reductions_of(s) == 1 && s.parallel.zero == 0 && s.parallel.tp == 1 &&
-         !at_true_scale(s) && s.train.resume.empty();
+  return reductions_of(s) == 1 && s.parallel.zero == 0 && s.parallel.tp == 1 && !at_true_scale(s) &&
+         s.train.resume.empty();
 }
 
 std::string text_of(const Settings& s) {
   return s.data.text.empty() ? builtin_text() : read_text(s.data.text);
-}
-
-DataPosition data_position(const Settings& s, const TrainingPlan& plan) {
-  const std::int64_t first = plan.first_step();
-  const std::int64_t steps = plan.steps;
-  DataPosition position{.first_step = first,
-                        .first_sample = first * s.train.batch,
-                        .samples = steps * s.train.batch,
-                        .resumed = plan.start ? plan.start->folder.string() : "",
-                        .saved = {}};
-  if (!s.train.save.empty()) {
-    position.saved = checkpoint_folder(s.train.save, first + steps).string();
-  }
-  return position;
-}
-
-// Before anything runs: the checkpoint is of this training, and one can be written.
-void check_checkpoints(const Settings& s, std::string_view text) {
-  if (!s.train.resume.empty()) {
-    plan_of(s, text);
-  }
-  if (!s.train.save.empty()) {
-    std::error_code failed;
-    std::filesystem::create_directories(s.train.save, failed);
-    if (failed || access(s.train.save.c_str(), W_OK) != 0) {
-      throw BadUse("train.save = " + s.train.save +
-                   ": must be a folder that you may write into, or a name for a new one");
-    }
-  }
 }
 
 RunReport run_bench(const RunRequest& request, const std::filesystem::path& folder,
@@ -190,7 +161,7 @@ RunReport run_scenario(const RunRequest& request, const std::filesystem::path& f
   }
   const std::string text = text_of(s);
   progress.show("one process");
-  const TrainingPlan plan = plan_of(s, text);
+  const TrainingPlan plan = at_true_scale(s) ? TrainingPlan{} : plan_of(s, text);
   const Reference truth = at_true_scale(s) ? Reference{} : train_alone(plan);
   const JobOptions options = options_of(request, progress);
   const TrainingOutcome main = main_job(request, options, text, truth);

@@ -8,6 +8,7 @@
 #include "parallel/mesh.hpp"
 #include "parallel/shard_map.hpp"
 #include "scenarios/model_settings.hpp"
+#include "scenarios/parallel_options.hpp"
 #include "scenarios/training_job.hpp"
 
 namespace ringside {
@@ -17,7 +18,7 @@ namespace {
 // The group of an axis that a rank belongs to.
 struct Group {
   Group(const Settings& s, Axis axis, int rank) {
-    const Mesh mesh({.tp = s.parallel.tp, .dp = s.parallel.dp}, rank);
+    const Mesh mesh({.tp = s.parallel.tp, .dp = data_parallel_ranks(s)}, rank);
     const Cluster cluster = cluster_of(s);
     for (const int r : mesh.members({axis})) {
       node_of.push_back(cluster.node_of(r));
@@ -69,8 +70,8 @@ std::int64_t element_of(const Settings& s) {
 
 // A reduce-scatter or an all-gather of a bucket: every chunk but one is sent, and one received.
 std::int64_t half_of_ring(const Settings& s, const Bucket& bucket) {
-  return static_cast<std::int64_t>(s.parallel.dp - 1) *
-         static_cast<std::int64_t>(shard_size(bucket, s.parallel.dp));
+  return static_cast<std::int64_t>(data_parallel_ranks(s) - 1) *
+         static_cast<std::int64_t>(shard_size(bucket, data_parallel_ranks(s)));
 }
 
 // Layers that compute with the bucket: two with a tied table.
@@ -131,7 +132,7 @@ std::vector<std::size_t> rows_of_microbatches(const Settings& s, const TrainingP
   const auto ranks = static_cast<std::size_t>(s.parallel.tp);
   for (int step = 0; step < plan.steps; ++step) {
     for (int m = 0; m < s.parallel.microbatches; ++m) {
-      const Chunk mine = chunk_of(plan.batch, s.parallel.dp, dp_rank);
+      const Chunk mine = chunk_of(plan.batch, data_parallel_ranks(s), dp_rank);
       const Chunk part = chunk_of(mine.count, s.parallel.microbatches, m);
       const auto tokens = make_batch(plan.data, static_cast<std::uint64_t>(step),
                                      mine.first + part.first, part.count)
@@ -156,7 +157,7 @@ Figures seam_formula(const Settings& s, const Group& group, std::size_t rows) {
 
 Figures seams_formula(const Settings& s, std::string_view text, int rank, int seams) {
   const Group group(s, Axis::tp, rank);
-  const int dp_rank = Mesh({.tp = s.parallel.tp, .dp = s.parallel.dp}, rank).at(Axis::dp);
+  const int dp_rank = Mesh({.tp = s.parallel.tp, .dp = data_parallel_ranks(s)}, rank).at(Axis::dp);
   Figures figures;
   for (const std::size_t rows : rows_of_microbatches(s, plan_of(s, text), dp_rank)) {
     figures += seam_formula(s, group, rows) * seams;
@@ -168,7 +169,7 @@ Figures softmax_formula(const Settings& s, std::string_view text, int rank) {
   const Group group(s, Axis::tp, rank);
   Settings plain = s;  // every token, without padding
   plain.parallel.sp = false;
-  const int dp_rank = Mesh({.tp = s.parallel.tp, .dp = s.parallel.dp}, rank).at(Axis::dp);
+  const int dp_rank = Mesh({.tp = s.parallel.tp, .dp = data_parallel_ranks(s)}, rank).at(Axis::dp);
   Figures figures;
   for (const std::size_t tokens : rows_of_microbatches(plain, plan_of(s, text), dp_rank)) {
     figures += all_reduce_elements(s, group, tokens, 8 * tokens);

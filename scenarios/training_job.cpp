@@ -48,7 +48,7 @@ std::vector<Bucket> buckets_of(const Settings& s) {
   const bool cut = s.parallel.tp > 1;
   const auto counts =
       cut ? tensor_counts(std::get<GptConfig>(model_of(s)), s.parallel.tp) : tensor_counts_of(s);
-  return cut_buckets(counts, s.dp.bucket, size_of(element_type(s)), s.parallel.dp,
+  return cut_buckets(counts, s.dp.bucket, size_of(element_type(s)), data_parallel_ranks(s),
                      static_cast<std::size_t>(s.dp.alignment));
 }
 
@@ -106,7 +106,8 @@ TrainingOutcome run_training(const TrainingRequest& request, std::string_view te
   const int ranks = request.settings.ranks;
   JobOptions options = request.options;
   options.cluster = cluster_of(request.settings);
-  const auto share = plan.batch / static_cast<std::uint64_t>(request.settings.parallel.dp) + 1;
+  const auto share =
+      plan.batch / static_cast<std::uint64_t>(data_parallel_ranks(request.settings)) + 1;
   options.region_bytes = memory_estimate(plan, share);
   return outcome_of(run_job(ranks, options, [&](Rank& rank) {
     return bytes_of(train_rank(rank, request, plan, reference));

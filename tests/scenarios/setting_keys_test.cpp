@@ -74,7 +74,7 @@ const Refused refused[] = {
     {"dp.bucket", "9999999 TB", "bytes"},
     {"dp.overlap", "yes", "true or false"},
     {"dp.overlap", "TRUE", "true or false"},
-    {"model.vocab", "257", "from 256 to 256"},
+    {"model.vocab", "255", "from 256 to 1048576"},
     {"model.dtype", "f16", "one of f32, f64"},
     {"train.optimizer", "adam", "did you mean adamw?"},
     {"collectives.all_reduce", "rng", "did you mean ring?"},
