@@ -1,24 +1,13 @@
 // Prefetch: the modelled time in which forward and backward of ZeRO-3 wait for communication, with
 // and without it.
-#include <algorithm>
-
 #include "scenarios/checks.hpp"
+#include "scenarios/outcome_figures.hpp"
 #include "scenarios/scenario_file.hpp"
 #include "scenarios/traffic_formula.hpp"
 
 namespace ringside {
 
 namespace {
-
-// From a step's start to the end of its backward, the longest over the ranks; of the last step,
-// when all have the same tokens.
-Time forward_and_backward(const TrainingOutcome& outcome) {
-  Time longest{0};
-  for (const auto& rank : outcome.ranks) {
-    longest = std::max(longest, rank.back().backward_end - rank.back().start);
-  }
-  return longest;
-}
 
 // On links without latency that carry anything at once, only computing takes time.
 Time compute_alone(const CheckContext& context, Settings s) {

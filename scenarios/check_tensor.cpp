@@ -4,18 +4,11 @@
 #include <algorithm>
 
 #include "scenarios/checks.hpp"
+#include "scenarios/outcome_figures.hpp"
 
 namespace ringside {
 
 namespace {
-
-std::int64_t peak_activations(const TrainingOutcome& outcome) {
-  std::int64_t most = 0;
-  for (const auto& rank : outcome.job.ranks) {
-    most = std::max(most, rank.report.memory.peak[static_cast<std::size_t>(Category::activations)]);
-  }
-  return most;
-}
 
 // Of the slowest rank, all steps.
 Time training_time(const TrainingOutcome& outcome) {

@@ -54,6 +54,7 @@ Checks check_busiest(const CheckContext& context);
 Checks check_exposed(const CheckContext& context);      // check_exposed.cpp
 Checks check_activations(const CheckContext& context);  // check_tensor.cpp
 Checks check_across_nodes(const CheckContext& context);
+Checks check_recompute(const CheckContext& context);  // check_recompute.cpp
 Checks check_zero_bits(const CheckContext& context);  // check_zero.cpp
 Checks check_model_state(const CheckContext& context);
 Checks check_prefetch(const CheckContext& context);  // check_prefetch.cpp

@@ -21,6 +21,12 @@ bool is_gpt(const Settings& settings) {
   return settings.model.kind == "gpt";
 }
 
+Recompute parse_recompute(const std::string& name) {
+  return name == "full"        ? Recompute::full
+         : name == "selective" ? Recompute::selective
+                               : Recompute::none;
+}
+
 std::string measures(const Settings& settings) {
   const ModelSettings& m = settings.model;
   const std::string own = is_gpt(settings) ? fmt::format("model.ffn = {}", m.ffn)
@@ -84,7 +90,8 @@ ModelConfig model_of(const Settings& settings) {
                      .ffn = size(m.ffn),
                      .vocab = size(m.vocab),
                      .tied = m.tied,
-                     .dtype = parse_dtype(m.dtype)};
+                     .dtype = parse_dtype(m.dtype),
+                     .recompute = parse_recompute(settings.parallel.recompute)};
   }
   return MlpConfig{.context = size(m.context),
                    .embedding = size(m.embedding),

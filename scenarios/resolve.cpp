@@ -94,6 +94,18 @@ void check_tensor_parallel(const Settings& settings) {
   }
 }
 
+void check_recompute_usable(const Settings& settings) {
+  const std::string& recompute = settings.parallel.recompute;
+  if (recompute == "none") {
+    return;
+  }
+  if (settings.model.kind != "gpt" || at_true_scale(settings)) {
+    throw BadUse("parallel.recompute = " + recompute +
+                 " is for the blocks of model.kind = gpt without model.config: set it to none, or "
+                 "train a gpt");
+  }
+}
+
 bool is_utf8(const std::string& text) {
   try {
     return !nlohmann::json(text).dump().empty();
@@ -124,6 +136,7 @@ void check_all(Settings& settings) {
   resolve_ranks(settings);
   resolve_degrees(settings);
   check_tensor_parallel(settings);
+  check_recompute_usable(settings);
   check_model(settings);
   if (const auto& text = settings.data.text; !text.empty()) {
     check_text_file(text, "data.text = " + text);

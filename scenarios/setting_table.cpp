@@ -129,6 +129,10 @@ Rows parallel() {
           "of parallel.zero = 3: gather a layer's parameters while the layer "
           "before it computes",
           boolean(), &Settings::parallel, &ParallelSettings::prefetch),
+      key("parallel.recompute",
+          "of gpt: what a block forgets and computes again in backward; selective: the weights of "
+          "attention, full: all but its input",
+          one_of({"none", "selective", "full"}), &Settings::parallel, &ParallelSettings::recompute),
       key("dp.bucket",
           "a bucket closes before it would pass this; a larger tensor is a bucket alone",
           bytes(Bytes{1}, tebibyte), &Settings::dp, &DpSettings::bucket),

@@ -64,8 +64,9 @@ struct ParallelSettings {
   std::string split;  // of the bench; empty: a training
   int dp = 0;         // 0: what the other degrees leave; resolve() fills it in
   int microbatches = 1;
-  int zero = 0;          // stage; 0: plain data parallelism
-  bool prefetch = true;  // of stage 3
+  int zero = 0;                    // stage; 0: plain data parallelism
+  bool prefetch = true;            // of stage 3
+  std::string recompute = "none";  // what a block computes again in backward
   bool operator==(const ParallelSettings&) const = default;
 };
 
