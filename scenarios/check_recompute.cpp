@@ -38,7 +38,7 @@ Checks check_recompute(const CheckContext& context) {
   if (s.parallel.recompute == "none") {
     return {{.name = "recompute.bits",
              .measured = "parallel.recompute = none",
-             .gate = "those of a run that keeps everything",
+             .gate = "selective or full",
              .verdict = CheckVerdict::not_applicable}};
   }
   Settings keeps = s;
@@ -49,15 +49,16 @@ Checks check_recompute(const CheckContext& context) {
   const std::int64_t there = peak_activations(kept);
   const Time longer = forward_and_backward(context.main);
   const Time shorter = forward_and_backward(kept);
-  return {holds("recompute.bits", seen == "equal", seen, "those of a run that keeps everything",
-                "gradients and parameters of every rank and step"),
-          holds("recompute.activations", here < there, std::to_string(here),
-                fmt::format("< {} bytes", there),
-                "the peak of the rank with most; the other figure keeps everything"),
-          holds("recompute.time", longer > shorter, to_string(longer), "> " + to_string(shorter),
-                "modelled, forward and backward of the last step: what is computed again is "
-                "charged again"),
-          other_seed(context, kept)};
+  return {
+      holds("recompute.bits", seen == "equal", seen, "equal, every bit",
+            "gradients and parameters of every rank and step, beside a run that keeps everything"),
+      holds("recompute.activations", here < there, std::to_string(here),
+            fmt::format("< {} bytes", there),
+            "the peak of the rank with most; the other figure keeps everything"),
+      holds("recompute.time", longer > shorter, to_string(longer), "> " + to_string(shorter),
+            "modelled, forward and backward of the last step: what is computed again is "
+            "charged again"),
+      other_seed(context, kept)};
 }
 
 }  // namespace ringside
