@@ -8,10 +8,16 @@
 
 namespace ringside {
 
-TextFile::TextFile(std::filesystem::path path)
-    : path_(std::move(path)), file_(path_, std::ios::binary | std::ios::trunc) {
+TextFile::TextFile(std::filesystem::path path) : path_(std::move(path)) {
+  std::error_code unknown;
+  const bool made_here = !std::filesystem::exists(path_, unknown);
+  file_.open(path_, std::ios::binary | std::ios::trunc);
   if (!file_) {
     fail();
+  }
+  if (made_here) {
+    using std::filesystem::perms;
+    std::filesystem::permissions(path_, perms::owner_read | perms::owner_write, unknown);
   }
 }
 

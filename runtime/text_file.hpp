@@ -1,4 +1,5 @@
-// A text file being written: in large pieces, with its errors named.
+// A text file being written: in large pieces, with its errors named. A new one is readable by its
+// owner alone; one that was there, or a device, keeps its permissions.
 #pragma once
 
 #include <filesystem>

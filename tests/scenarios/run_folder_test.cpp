@@ -47,6 +47,9 @@ TEST(RunFolder, HoldsWhatStdoutSaid) {
   EXPECT_EQ(names_in(folder / "run"), all_files);
   EXPECT_EQ(content(folder / "run/summary.json"), ended.out);
   EXPECT_EQ(ended.document()["run_folder"], (folder / "run").string());
+  for (const auto& entry : fs::directory_iterator(folder / "run")) {
+    EXPECT_EQ(entry.status().permissions(), fs::perms(0600)) << entry.path();
+  }
   EXPECT_EQ(fs::status(folder / "run").permissions(), fs::perms(0700));
 }
 
