@@ -8,6 +8,7 @@
 #include "models/tensor_elements.hpp"
 #include "models/token_embedding.hpp"
 #include "models/vocabulary_head.hpp"
+#include "runtime/errors.hpp"
 
 namespace ringside {
 
@@ -16,14 +17,14 @@ namespace {
 template <class T>
 class Maker {
  public:
-  Maker(Device device, const GptConfig& config, std::uint64_t seed, Cut cut,
-        std::shared_ptr<Seam> seam)
+  Maker(Device device, const GptConfig& config, std::uint64_t seed, GptPart part)
       : device_(device),
         config_(config),
         seed_(seed),
-        ranks_(cut.ranks),
-        share_(share_of(config, cut)),
-        seam_(std::move(seam)) {}
+        ranks_(part.cut.ranks),
+        share_(share_of(config, part.cut)),
+        seam_(std::move(part.seam)),
+        range_(part.layers) {}
 
   std::unique_ptr<Model> model() const {
     auto layers = this->layers();
@@ -45,18 +46,35 @@ class Maker {
                            ? std::make_unique<HalfLayer>(device_, std::move(layer), halves)
                            : std::move(layer));
     };
-    auto embed = std::make_unique<TokenEmbedding<T>>(device_, "embed", rows("embed", share_.vocab),
-                                                     config_.tied, seam_);
-    Parameter* table = embed->parameters().front();
-    add(std::move(embed));
-    for (std::size_t i = 0; i < config_.layers; ++i) {
-      add(block("layers." + std::to_string(i)));
+    Parameter* table = nullptr;
+    if (range_.has(0)) {
+      auto embed = std::make_unique<TokenEmbedding<T>>(
+          device_, "embed", rows("embed", share_.vocab), config_.tied, seam_);
+      table = embed->parameters().front();
+      add(std::move(embed));
     }
-    add(std::make_unique<RmsNorm<T>>(norm("final_norm")));
-    add(config_.tied ? std::make_unique<VocabularyHead<T>>(device_, "head", table, seam_)
-                     : std::make_unique<VocabularyHead<T>>(device_, "head",
-                                                           rows("head", share_.vocab), seam_));
+    for (std::size_t i = 0; i < config_.layers; ++i) {
+      if (range_.has(i + 1)) {
+        add(block("layers." + std::to_string(i)));
+      }
+    }
+    if (range_.has(config_.layers + 1)) {
+      add(std::make_unique<RmsNorm<T>>(norm("final_norm")));
+    }
+    if (range_.has(config_.layers + 2)) {
+      add(head(table));
+    }
     return layers;
+  }
+
+  // `table`: of the embedding; null: it is not here.
+  std::unique_ptr<Layer> head(Parameter* table) const {
+    if (config_.tied && table != nullptr) {
+      return std::make_unique<VocabularyHead<T>>(device_, "head", table, seam_);
+    }
+    Parameter weight = rows(config_.tied ? "embed" : "head", share_.vocab);
+    weight.copy = config_.tied;
+    return std::make_unique<VocabularyHead<T>>(device_, "head", std::move(weight), seam_);
   }
 
   std::unique_ptr<Layer> block(const std::string& name) const {
@@ -139,15 +157,27 @@ class Maker {
   int ranks_;
   GptShare share_;
   std::shared_ptr<Seam> seam_;
+  LayerRange range_;
 };
+
+void require_there(const LayerRange& range, std::size_t layers) {
+  constexpr std::size_t all = LayerRange().count;
+  if (range.first >= layers || (range.count != all && range.count > layers - range.first) ||
+      range.count == 0) {
+    throw BadUse("layers " + std::to_string(range.first) + " to " +
+                 std::to_string(range.first + range.count - 1) + " of a GPT of " +
+                 std::to_string(layers) + " layers: there are 0 to " + std::to_string(layers - 1));
+  }
+}
 
 }  // namespace
 
-std::unique_ptr<Model> make_gpt(Device device, const GptConfig& config, std::uint64_t seed, Cut cut,
-                                const std::shared_ptr<Seam>& seam) {
-  require_usable(config, cut.ranks);
-  return config.dtype == DType::f64 ? Maker<double>(device, config, seed, cut, seam).model()
-                                    : Maker<float>(device, config, seed, cut, seam).model();
+std::unique_ptr<Model> make_gpt(Device device, const GptConfig& config, std::uint64_t seed,
+                                GptPart part) {
+  require_usable(config, part.cut.ranks);
+  require_there(part.layers, layer_count(config));
+  return config.dtype == DType::f64 ? Maker<double>(device, config, seed, std::move(part)).model()
+                                    : Maker<float>(device, config, seed, std::move(part)).model();
 }
 
 }  // namespace ringside

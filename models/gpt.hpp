@@ -7,9 +7,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "models/gpt_cut.hpp"
+#include "models/gpt_part.hpp"
 #include "models/model.hpp"
-#include "models/seam.hpp"
 
 namespace ringside {
 
@@ -18,10 +17,11 @@ namespace ringside {
 // dim, hidden], norm2.weight, mlp.gate.weight, up [hidden, ffn], down [ffn, hidden]); "final_norm"
 // (final_norm.weight); "head" (head.weight [vocab, hidden], or none when tied).
 //
-// Values depend on (seed, name, place in the whole) only, so a cut model has the bits of the whole
-// one's parts; gains are 1, the rest uniform within 1/sqrt(in). Throws what require_usable does.
+// Values depend on (seed, name, place in the whole) only, so a part of a model has the bits of that
+// part of the whole one; gains are 1, the rest uniform within 1/sqrt(in). A tied head without the
+// embedding beside it has an embed.weight of its own, a Parameter::copy. Throws what require_usable
+// does, and for layers that are not there.
 std::unique_ptr<Model> make_gpt(Device device, const GptConfig& config, std::uint64_t seed,
-                                Cut cut = {},
-                                const std::shared_ptr<Seam>& seam = std::make_shared<Seam>());
+                                GptPart part = {});
 
 }  // namespace ringside

@@ -119,7 +119,7 @@ void RankTraining::make_model_or_part() {
                             .reduce_scatter = settings_.collectives.reduce_scatter,
                             .all_gather = settings_.collectives.all_gather,
                             .fault = request_.fault});
-  model_ = make_gpt(device, config, seed, tp_->cut(), tp_->seam());
+  model_ = make_gpt(device, config, seed, {.cut = tp_->cut(), .seam = tp_->seam()});
 }
 
 TensorValues RankTraining::whole_parameters() const {

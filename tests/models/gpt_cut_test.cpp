@@ -75,7 +75,7 @@ TEST(GptCut, ARanksPartsHaveTheBitsOfTheWhole) {
   for (const int ranks : {2, 4}) {
     for (int rank = 0; rank < ranks; ++rank) {
       SingleDevice own;
-      const auto cut = make_gpt(own.device, config, 7, {rank, ranks});
+      const auto cut = make_gpt(own.device, config, 7, {.cut = {rank, ranks}});
       for (const Parameter* p : flatten(cut->layers())) {
         EXPECT_EQ(copy_of<double>(p->value), slice(*by_name.at(p->name), *p)) << p->name;
         EXPECT_EQ(p->layout.whole, by_name.at(p->name)->value.shape()) << p->name;
@@ -86,7 +86,7 @@ TEST(GptCut, ARanksPartsHaveTheBitsOfTheWhole) {
 
 TEST(GptCut, AParameterKnowsWhereItLiesAndHowOftenItIsHeld) {
   SingleDevice d;
-  const auto cut = make_gpt(d.device, config, 7, {.rank = 3, .ranks = 4});
+  const auto cut = make_gpt(d.device, config, 7, {.cut = {.rank = 3, .ranks = 4}});
   const auto layers = cut->layers();
   const auto& block = layers[1];
   EXPECT_EQ(block[0]->layout.copies, 4);  // the norm
@@ -149,7 +149,7 @@ Trained in_parts(const GptConfig& c, const Batch& batch, int ranks) {
   std::mutex mutex;
   run_cut<SeamKind>(ranks, [&](int rank, SingleDevice& d, std::shared_ptr<Seam> seam) {
     auto& model = models[static_cast<std::size_t>(rank)];
-    model = make_gpt(d.device, c, 7, {rank, ranks}, seam);
+    model = make_gpt(d.device, c, 7, {.cut = {rank, ranks}, .seam = seam});
     const double loss = model->forward_backward(batch);
     const std::lock_guard lock(mutex);
     seen.loss = loss;
@@ -206,7 +206,7 @@ TEST(GptCutThreads, WithoutItsSeamComputesSomethingElse) {
   const Batch batch = make_batch(source, 0, 0, 3);
   const Trained whole = alone(config, batch);
   SingleDevice d;
-  const auto part = make_gpt(d.device, config, 7, {.rank = 0, .ranks = 2});
+  const auto part = make_gpt(d.device, config, 7, {.cut = {.rank = 0, .ranks = 2}});
   EXPECT_GT(std::abs(part->forward_backward(batch) - whole.loss), 1e-3);
 }
 

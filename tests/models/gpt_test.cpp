@@ -347,8 +347,8 @@ TEST(GptConfigCaseH3, IsRefusedWithTheNumbersAndWhatWouldDo) {
 TEST(GptConfigCaseH3, TheModelRefusesTheSame) {
   SingleDevice d;
   EXPECT_THROW(make_gpt(d.device, {.hidden = 30, .heads = 4}, 1), BadUse);
-  EXPECT_THROW(make_gpt(d.device, {.ffn = 170}, 1, {.rank = 0, .ranks = 4}), BadUse);
-  EXPECT_THROW(make_gpt(d.device, {}, 1, {.rank = 2, .ranks = 2}), BadUse);
+  EXPECT_THROW(make_gpt(d.device, {.ffn = 170}, 1, {.cut = {.rank = 0, .ranks = 4}}), BadUse);
+  EXPECT_THROW(make_gpt(d.device, {}, 1, {.cut = {.rank = 2, .ranks = 2}}), BadUse);
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ TEST(MetaGpt, IsAsLargeAsItLikes) {
   DeviceMemory memory(std::size_t{1} << 20, Backing::meta);
   const GptConfig config{
       .layers = 40, .hidden = 5120, .heads = 40, .kv_heads = 8, .ffn = 17'408, .dtype = DType::f32};
-  const auto model = make_gpt({memory, d.clock}, config, 1, {.rank = 3, .ranks = 8});
+  const auto model = make_gpt({memory, d.clock}, config, 1, {.cut = {.rank = 3, .ranks = 8}});
   model->forward_backward(make_batch(source, 1, 0, 1));
   std::int64_t elements = 0;
   for (const Parameter* p : flatten(model->layers())) {

@@ -34,7 +34,7 @@ std::vector<std::vector<double>> gathered(const GptConfig& config, int tp,
   for (int r = 0; r < tp; ++r) {
     DeviceMemory memory(std::size_t{16} << 20);
     ComputeClock clock;
-    const auto model = make_gpt({memory, clock}, config, 1, {r, tp});
+    const auto model = make_gpt({memory, clock}, config, 1, {.cut = {r, tp}});
     auto from = of_rank[static_cast<std::size_t>(r)].begin();
     std::size_t t = 0;
     for (const Parameter* p : flatten(model->layers())) {
@@ -168,7 +168,7 @@ TrainingPlan plan_of_50257() {
 std::vector<double> losses_of_50257(const TrainingPlan& plan, DeviceMemory& memory,
                                     ComputeClock& clock, TensorParallel* tp) {
   const auto& config = std::get<GptConfig>(plan.model);
-  const auto model = tp != nullptr ? make_gpt({memory, clock}, config, 1, tp->cut(), tp->seam())
+  const auto model = tp != nullptr ? make_gpt({memory, clock}, config, 1, {.cut = tp->cut(), .seam = tp->seam()})
                                    : make_gpt({memory, clock}, config, 1);
   const auto parameters = flatten(model->layers());
   const auto optimizer = make_optimizer(plan.optimizer, memory, parameters);

@@ -68,9 +68,9 @@ inline void train_tensor_rank(Rank& rank, const TensorTraining& on, const Traini
   Comm dp_group(rank, "dp", mesh.members({Axis::dp}));
   const auto& config = std::get<GptConfig>(plan.model);
   TensorParallel tp(tp_group, rank.memory(), config, on.options);
-  const auto model =
-      make_gpt({rank.memory(), rank.clock()}, config,
-               plan.data.seed + static_cast<std::uint64_t>(mesh.at(Axis::dp)), tp.cut(), tp.seam());
+  const auto model = make_gpt({rank.memory(), rank.clock()}, config,
+                              plan.data.seed + static_cast<std::uint64_t>(mesh.at(Axis::dp)),
+                              {.cut = tp.cut(), .seam = tp.seam()});
   const auto layers = model->layers();
   const auto parameters = flatten(layers);
   DataParallelOptions options{.bucket = on.bucket};
