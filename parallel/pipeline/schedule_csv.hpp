@@ -1,0 +1,24 @@
+// Schedules as text: the CSV of torch.distributed.pipelining.
+//
+// A row for each device, a cell for each step: stage, kind, micro-batch ("2F5"), an F and a B that
+// are computed together as "(2F5;1B3)OVERLAP_F_B", nothing where the device waits.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "parallel/pipeline/schedule.hpp"
+
+namespace ringside {
+
+// Stages and micro-batches are those that occur, from 0 on. Blank cells, spaces and the line ends
+// of other systems are skipped. In a file without I, a B that has a W of its own is an I, as in the
+// Zero Bubble papers. Throws BadUse with `name`, row and cell for what cannot be read; the schedule
+// is not validated.
+Schedule parse_schedule_csv(std::string_view text, std::string_view name);
+
+// Each cell in the first column in which what it needs is there, when all cells take equally long.
+// parse_schedule_csv gives the schedule back, but for its chunks.
+std::string csv_of(const Schedule& schedule);
+
+}  // namespace ringside
