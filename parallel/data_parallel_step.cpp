@@ -4,6 +4,32 @@
 
 namespace ringside {
 
+namespace {
+
+// The hooks of another, and the moment at which forward has ended.
+class ForwardEnd : public LayerHooks {
+ public:
+  ForwardEnd(LayerHooks& inner, Rank& rank, Time& at) : inner_(inner), rank_(rank), at_(at) {}
+
+  void before_forward(std::size_t layer) override { inner_.before_forward(layer); }
+
+  void after_forward(std::size_t layer) override {
+    inner_.after_forward(layer);
+    at_ = rank_.now();
+  }
+
+  void before_backward(std::size_t layer) override { inner_.before_backward(layer); }
+
+  void after_backward(std::size_t layer) override { inner_.after_backward(layer); }
+
+ private:
+  LayerHooks& inner_;
+  Rank& rank_;
+  Time& at_;
+};
+
+}  // namespace
+
 SampleRange samples_of(const TrainingPlan& plan, Comm& group, int microbatches, int index) {
   const Chunk mine = chunk_of(plan.batch, group.size(), group.rank());
   const Chunk part = chunk_of(mine.count, microbatches, index);
@@ -28,7 +54,8 @@ StepSum DataParallelStep::operator()(int step) {
   for (int m = 0; m < microbatches_; ++m) {
     const Batch batch = batches_(step, m);
     sum.tokens += batch.tokens();
-    sum.loss += model_.forward_backward(batch, dp_.begin_microbatch(m, microbatches_));
+    ForwardEnd hooks(dp_.begin_microbatch(m, microbatches_), rank, times_.forward_end);
+    sum.loss += model_.forward_backward(batch, hooks);
     times_.backward_end = rank.now();
     dp_.end_microbatch();
   }

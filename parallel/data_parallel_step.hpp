@@ -11,7 +11,8 @@ namespace ringside {
 
 struct StepTimes {
   Time start{0};
-  Time backward_end{0};     // of the last micro-batch
+  Time forward_end{0};  // this and the next: of the last micro-batch
+  Time backward_end{0};
   Time gradients_ready{0};  // all reduced: what lies between is exposed communication
 };
 

@@ -6,6 +6,8 @@
 #include <span>
 
 #include "scenarios/checks.hpp"
+#include "scenarios/control.hpp"
+#include "scenarios/model_settings.hpp"
 
 namespace ringside {
 
@@ -80,44 +82,13 @@ bool same_run(const TrainingOutcome& a, const TrainingOutcome& b) {
   return true;
 }
 
-// The gate that the fault breaks first in the table's order, with what it measured; not one that
-// the run without a fault breaks too.
-Check judge(const Control& control, const Checks& gates, const Checks& without_fault,
-            bool changes_nothing) {
-  Check check{.name = "control." + std::string(control.name),
-              .measured = "no gate broken",
-              .gate = "caught by a gate",
-              .control = true};
-  if (changes_nothing) {
-    check.measured = "changes nothing";
-    check.verdict = CheckVerdict::not_applicable;
-    return check;
-  }
-  for (std::size_t i = 0; i < gates.size(); ++i) {
-    if (gates[i].verdict != CheckVerdict::fail) {
-      continue;
-    }
-    const bool caught = without_fault[i].verdict == CheckVerdict::pass;
-    if (caught || check.note.empty()) {
-      check.measured = gates[i].measured;
-      check.note = "breaks " + gates[i].name + " " + gates[i].gate;
-    }
-    if (caught) {
-      check.verdict = CheckVerdict::pass;
-      return check;
-    }
-    check.verdict = CheckVerdict::not_applicable;
-  }
-  if (check.verdict == CheckVerdict::not_applicable) {
-    check.note += "; the run without a fault breaks this gate already";
-  }
-  return check;
-}
-
 }  // namespace
 
 Checks check_controls(const CheckContext& context) {
   const Settings& s = context.settings;
+  if (at_true_scale(s)) {
+    return check_controls_at_true_scale(context);
+  }
   Checks checks;
   for (const Control& control : controls_of(s)) {
     context.progress("control " + std::string(control.name));
@@ -131,8 +102,10 @@ Checks check_controls(const CheckContext& context) {
     }
     const TrainingOutcome& sound = without ? *without : context.main;
     const bool changes_nothing = (s.ranks == 1 && same_run(faulty, sound)) || untouched(control, s);
-    checks.push_back(judge(control, training_gates(s.model.dtype, s, faulty),
-                           training_gates(s.model.dtype, s, sound), changes_nothing));
+    checks.push_back(changes_nothing
+                         ? control_changes_nothing(control.name)
+                         : judge_control(control.name, training_gates(s.model.dtype, s, faulty),
+                                         training_gates(s.model.dtype, s, sound)));
   }
   return checks;
 }

@@ -1,45 +1,28 @@
 // Exposed communication: the modelled time from the end of the last rank's backward to the last
-// gradient. What a rank waits for a slower one is not communication.
-#include <algorithm>
-
+// gradient.
 #include "scenarios/checks.hpp"
+#include "scenarios/model_settings.hpp"
+#include "scenarios/outcome_figures.hpp"
+#include "scenarios/overlap_formula.hpp"
 #include "scenarios/scenario_file.hpp"
 
 namespace ringside {
 
 namespace {
 
-// Times of one step, the longest over the ranks; the last step, when all have the same tokens.
+// Times of the last step, when all ranks have the same tokens.
 struct Exposure {
-  Time backward{0};
+  Time backward{0};  // with forward
   Time exposed{0};
   Time communication{0};  // by formula: what the buckets take on the link, one after the other
 };
 
-// 2(p-1) steps of latency + chunk / bandwidth, for every bucket.
-Time ring_time(const Settings& s) {
-  const std::size_t element = size_of(parse_dtype(s.model.dtype));
-  Time total{0};
-  for (const auto& b : buckets_of(s)) {
-    const auto chunk = static_cast<std::int64_t>(b.padded * element) / s.ranks;
-    total +=
-        2 * (s.ranks - 1) * (s.links.nvlink.latency + time_for(chunk, s.links.nvlink.bandwidth));
-  }
-  return total;
-}
-
 Exposure measure(const Settings& s, const TrainingOutcome& outcome) {
-  Exposure longest{.communication = ring_time(s)};
-  Time backward_end{0};
-  Time gradients_ready{0};
-  for (const auto& rank : outcome.ranks) {
-    const StepOutcome& last = rank.back();
-    longest.backward = std::max(longest.backward, last.backward_end - last.start);
-    backward_end = std::max(backward_end, last.backward_end);
-    gradients_ready = std::max(gradients_ready, last.gradients_ready);
+  Exposure exposure{.backward = forward_and_backward(outcome), .exposed = exposed_time(outcome)};
+  for (const Bucket& bucket : buckets_of(s)) {
+    exposure.communication += ring_time(s, bucket, cluster_of(s).nvlink);
   }
-  longest.exposed = gradients_ready - backward_end;
-  return longest;
+  return exposure;
 }
 
 double share(Time part, Time whole) {
@@ -65,6 +48,9 @@ std::string seconds(Time t) {
 
 Checks check_exposed(const CheckContext& context) {
   const Settings& s = context.settings;
+  if (at_true_scale(s)) {
+    return check_exposed_at_true_scale(context);
+  }
   const Exposure here = measure(s, context.main);
   if (s.ranks == 1 || s.parallel.tp > 1 || cluster_of(s).nodes(s.ranks) > 1 ||
       s.collectives.all_reduce != "ring" || s.parallel.zero > 0) {

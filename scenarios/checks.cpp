@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "scenarios/model_settings.hpp"
+
 namespace ringside {
 
 namespace {
@@ -54,6 +56,9 @@ std::span<const std::string_view> check_names() {
 
 TrainingOutcome CheckContext::run(const Settings& other, const Reference& reference, Fault fault,
                                   double loss_divisor) const {
+  if (at_true_scale(other)) {
+    return run_at_true_scale(other, options, fault);
+  }
   return run_training(
       {.settings = other, .fault = fault, .loss_divisor = loss_divisor, .options = options}, text,
       reference);

@@ -49,9 +49,11 @@ Checks check_one_node(const CheckContext& context);
 Checks check_shards(const CheckContext& context);  // check_shards.cpp
 Checks check_accumulation(const CheckContext& context);
 Checks check_controls(const CheckContext& context);  // check_controls.cpp
-Checks check_traffic(const CheckContext& context);   // check_traffic.cpp
+Checks check_controls_at_true_scale(const CheckContext& context);
+Checks check_traffic(const CheckContext& context);  // check_traffic.cpp
 Checks check_busiest(const CheckContext& context);
-Checks check_exposed(const CheckContext& context);      // check_exposed.cpp
+Checks check_exposed(const CheckContext& context);  // check_exposed.cpp
+Checks check_exposed_at_true_scale(const CheckContext& context);
 Checks check_activations(const CheckContext& context);  // check_tensor.cpp
 Checks check_across_nodes(const CheckContext& context);
 Checks check_recompute(const CheckContext& context);  // check_recompute.cpp
@@ -62,6 +64,10 @@ Checks check_prefetch(const CheckContext& context);  // check_prefetch.cpp
 // The gates of a training run against its reference, named "prefix.…"; f32 or f64 by the settings.
 Checks training_gates(const std::string& prefix, const Settings& settings,
                       const TrainingOutcome& outcome);
+
+// At true scale: modelled backward and exposed time, executed and by formula; none where there is
+// no formula.
+Checks exposed_gates(const Settings& settings, const TrainingOutcome& outcome);
 
 // Bytes of weights, gradients, masters and optimizer state of a rank.
 std::int64_t model_state_by_formula(const Settings& settings, int rank);

@@ -1,9 +1,13 @@
 #include "scenarios/model_settings.hpp"
 
 #include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
+
+#include "models/chapter_account.hpp"
 #include "models/gpt_cut.hpp"
-#include "models/published_model.hpp"
 #include "runtime/errors.hpp"
 
 namespace ringside {
@@ -50,13 +54,14 @@ std::vector<std::vector<std::size_t>> counts_of_published(const std::string& nam
 
 // What can be checked without data.
 void check_true_scale(const Settings& settings) {
-  published_config(settings.model.config);
+  published_model_of(settings);
+  constexpr std::array without_data{"traffic", "model_state", "exposed", "controls"};
   for (const std::string& name : settings.checks.run) {
-    if (name != "traffic" && name != "model_state") {
+    if (std::ranges::find(without_data, name) == without_data.end()) {
       throw BadUse(
-          fmt::format("checks.run has {}, but model.config = {} runs without data: only "
-                      "traffic and model_state can be checked",
-                      name, settings.model.config));
+          fmt::format("checks.run has {}, but model.config = {} runs without data: only {} can be "
+                      "checked",
+                      name, settings.model.config, fmt::join(without_data, ", ")));
     }
   }
 }
@@ -65,6 +70,19 @@ void check_true_scale(const Settings& settings) {
 
 bool at_true_scale(const Settings& settings) {
   return !settings.model.config.empty();
+}
+
+PublishedModel published_model_of(const Settings& settings) {
+  PublishedModel model = published_model(settings.model.config);
+  return settings.costs.account == "chapter" ? by_chapter_account(std::move(model)) : model;
+}
+
+std::optional<Settings> by_other_account(Settings settings) {
+  std::string& account = settings.costs.account;
+  account = account == "chapter" ? "counted" : "chapter";
+  return account == "chapter" && published_config(settings.model.config).experts
+             ? std::nullopt
+             : std::optional(std::move(settings));
 }
 
 DType element_type(const Settings& settings) {
@@ -109,6 +127,11 @@ void check_model(const Settings& settings) {
   if (at_true_scale(settings)) {
     check_true_scale(settings);
     return;
+  }
+  if (settings.costs.account == "chapter") {
+    throw BadUse(
+        "costs.account = chapter counts the parameters of a published model: set model.config, or "
+        "take costs.account = counted");
   }
   const ModelConfig model = model_of(settings);
   if (const auto* gpt = std::get_if<GptConfig>(&model)) {

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "models/model_config.hpp"
+#include "models/published_model.hpp"
 #include "scenarios/settings.hpp"
 
 namespace ringside {
@@ -14,6 +16,12 @@ ModelConfig model_of(const Settings& settings);
 
 // Whether it is a published model, which runs on meta memory.
 bool at_true_scale(const Settings& settings);
+
+// The published model of model.config, with the costs of costs.account.
+PublishedModel published_model_of(const Settings& settings);
+
+// The same scenario by the other account; none where the chapter has none, for experts.
+std::optional<Settings> by_other_account(Settings settings);
 
 // Of weights and gradients.
 DType element_type(const Settings& settings);

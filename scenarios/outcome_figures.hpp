@@ -12,4 +12,11 @@ std::int64_t peak_activations(const TrainingOutcome& outcome);
 // step.
 Time forward_and_backward(const TrainingOutcome& outcome);
 
+// Backward of the last micro-batch of the last step, the longest over the ranks.
+Time backward_time(const TrainingOutcome& outcome);
+
+// From the end of the last rank's backward to the last gradient, in the last step. What a rank
+// waits for a slower one is not communication.
+Time exposed_time(const TrainingOutcome& outcome);
+
 }  // namespace ringside

@@ -155,6 +155,7 @@ void RankTraining::see(int step, const StepTimes& times, const std::vector<Bucke
        .kv_hash = hash_of(record, parts, [](const Layout& l) { return l.partial_gradient; }),
        .memory = rank_.memory().ledger().current,
        .start = times.start,
+       .forward_end = times.forward_end,
        .backward_end = times.backward_end,
        .gradients_ready = times.gradients_ready,
        .end = rank_.now()});

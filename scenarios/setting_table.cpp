@@ -145,6 +145,16 @@ Rows parallel() {
   };
 }
 
+Rows costs() {
+  return {
+      key("costs.account",
+          "what computing takes. counted: the matrix products that the layers charge; chapter: of "
+          "model.config, 2 N' operations a token forward and 4 N' backward, N' the parameters of "
+          "the text's layers, final norm and head",
+          one_of({"counted", "chapter"}), &Settings::costs, &CostsSettings::account),
+  };
+}
+
 Rows collectives() {
   return {
       key("collectives.all_reduce", "algorithm of all-reduce", algorithm_of("all_reduce"),
@@ -228,7 +238,7 @@ Rows checks() {
 Rows all_rows() {
   Rows all;
   for (const auto& part :
-       {words(), machine(), model(), parallel(), collectives(), training(), checks()}) {
+       {words(), machine(), model(), parallel(), costs(), collectives(), training(), checks()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

@@ -78,6 +78,12 @@ struct DpSettings {
   bool operator==(const DpSettings&) const = default;
 };
 
+// What computing takes.
+struct CostsSettings {
+  std::string account = "counted";  // or the chapter's, of model.config
+  bool operator==(const CostsSettings&) const = default;
+};
+
 // Names of algorithms.
 struct CollectivesSettings {
   std::string all_reduce = "ring";
@@ -130,6 +136,7 @@ struct Settings {
   ModelSettings model;
   ParallelSettings parallel;
   DpSettings dp;
+  CostsSettings costs;
   CollectivesSettings collectives;
   TrainSettings train;
   DataSettings data;

@@ -91,12 +91,12 @@ TrainingOutcome outcome_of(JobResult job) {
 
 }  // namespace
 
-TrainingOutcome run_at_true_scale(const Settings& settings, JobOptions options) {
+TrainingOutcome run_at_true_scale(const Settings& settings, JobOptions options, Fault fault) {
   options.cluster = cluster_of(settings);
   options.memory = Backing::meta;
-  const PublishedModel model = published_model(settings.model.config);
+  const PublishedModel model = published_model_of(settings);
   return outcome_of(run_job(settings.ranks, options, [&](Rank& rank) {
-    return bytes_of(train_rank_at_true_scale(rank, settings, model));
+    return bytes_of(train_rank_at_true_scale(rank, settings, model, fault));
   }));
 }
 

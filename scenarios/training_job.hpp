@@ -39,6 +39,7 @@ struct StepOutcome {
   std::uint64_t kv_hash = 0;      // of keys and values
   std::array<std::int64_t, category_count> memory{};  // in use after the update, by category
   Time start{0};
+  Time forward_end{0};  // this and the next: of the last micro-batch
   Time backward_end{0};
   Time gradients_ready{0};
   Time end{0};
@@ -82,6 +83,7 @@ TrainingOutcome run_training(const TrainingRequest& request, std::string_view te
 
 // The steps of a published model on meta memory: times, traffic and memory of the real ones. Losses
 // are 0. Throws as run_training does.
-TrainingOutcome run_at_true_scale(const Settings& settings, JobOptions options);
+TrainingOutcome run_at_true_scale(const Settings& settings, JobOptions options,
+                                  Fault fault = Fault::none);
 
 }  // namespace ringside

@@ -22,9 +22,10 @@ Microbatches tokens_of(const Settings& s, const Comm& group) {
 
 class TrueScale {
  public:
-  TrueScale(Rank& rank, const Settings& settings, const PublishedModel& published)
+  TrueScale(Rank& rank, const Settings& settings, const PublishedModel& published, Fault fault)
       : rank_(rank),
         settings_(settings),
+        fault_(fault),
         host_(1 << 20, Backing::meta),
         model_(make_meta_model({rank.memory(), rank.clock()}, published, DType::bf16, Cut{},
                                std::make_shared<Seam>(),
@@ -32,7 +33,7 @@ class TrueScale {
         group_(rank, "dp", everyone(rank)) {}
 
   std::vector<StepOutcome> with_data_parallelism() {
-    DataParallel dp(group_, rank_.memory(), model_->layers(), dp_options(settings_));
+    DataParallel dp(group_, rank_.memory(), model_->layers(), dp_options(settings_, fault_));
     const auto optimizer =
         make_optimizer(optimizer_of(settings_), rank_.memory(), flatten(model_->layers()));
     dp.broadcast_weights();
@@ -40,7 +41,7 @@ class TrueScale {
   }
 
   std::vector<StepOutcome> with_zero() {
-    Zero zero(group_, rank_.memory(), *model_, zero_options(settings_));
+    Zero zero(group_, rank_.memory(), *model_, zero_options(settings_, fault_));
     const auto optimizer =
         make_optimizer(optimizer_of(settings_), rank_.memory(), zero.parameters());
     return steps(
@@ -62,6 +63,7 @@ class TrueScale {
       StepOutcome outcome;
       outcome.memory = rank_.memory().ledger().current;
       outcome.start = step.times().start;
+      outcome.forward_end = step.times().forward_end;
       outcome.backward_end = step.times().backward_end;
       outcome.gradients_ready = step.times().gradients_ready;
       outcome.end = rank_.now();
@@ -72,6 +74,7 @@ class TrueScale {
 
   Rank& rank_;
   const Settings& settings_;
+  Fault fault_;
   DeviceMemory host_;
   std::unique_ptr<Model> model_;
   Comm group_;
@@ -80,8 +83,8 @@ class TrueScale {
 }  // namespace
 
 std::vector<StepOutcome> train_rank_at_true_scale(Rank& rank, const Settings& settings,
-                                                  const PublishedModel& model) {
-  TrueScale training(rank, settings, model);
+                                                  const PublishedModel& model, Fault fault) {
+  TrueScale training(rank, settings, model, fault);
   return settings.parallel.zero > 0 ? training.with_zero() : training.with_data_parallelism();
 }
 

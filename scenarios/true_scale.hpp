@@ -12,6 +12,6 @@ namespace ringside {
 // memory, and only what the stage leaves to this rank comes into its device memory. Each sample has
 // model.sequence tokens.
 std::vector<StepOutcome> train_rank_at_true_scale(Rank& rank, const Settings& settings,
-                                                  const PublishedModel& model);
+                                                  const PublishedModel& model, Fault fault);
 
 }  // namespace ringside

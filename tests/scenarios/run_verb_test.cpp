@@ -69,8 +69,23 @@ const std::vector<const char*> zero_checks{"f32.gradient",
                                            "control.padding_in_norm",
                                            "control.parameters_not_gathered"};
 
+const std::vector<const char*> anchor_checks{"traffic",
+                                             "model_state.of_a_rank",
+                                             "exposed.all_reduce",
+                                             "exposed.backward",
+                                             "exposed.time",
+                                             "exposed.tokens_to_hide",
+                                             "exposed.by_counted_account",
+                                             "exposed.share_of_communication",
+                                             "control.last_bucket_dropped",
+                                             "control.moment_not_kept",
+                                             "control.reduced_after_backward",
+                                             "control.other_account"};
+
 const std::vector<Expected> scenarios{
     {"dp/accumulation", {"f32.gradient", "accumulation", "replicas.bits", "traffic"}},
+    {"dp/anchor_ib", anchor_checks},
+    {"dp/anchor_nvlink", anchor_checks},
     {"dp/few_tokens", {"f32.gradient", "traffic", "exposed"}},
     {"dp/gradient_equivalence",
      {"f32.gradient", "f64.gradient", "shards_averaged.gradient", "shards_in_order.bits",
@@ -105,7 +120,9 @@ const std::vector<Expected> scenarios{
     {"zero/stage1", zero_checks},
     {"zero/stage2", zero_checks},
     {"zero/stage3", zero_checks},
-    {"zero/zero3_fits", {"traffic", "model_state.of_a_rank"}}};
+    {"zero/zero3_fits",
+     {"traffic", "model_state.of_a_rank", "control.parameters_not_gathered",
+      "control.moment_not_kept"}}};
 
 class EveryScenario : public testing::TestWithParam<Expected> {};
 

@@ -1,0 +1,17 @@
+// The verdict on a deliberate fault: a gate that it passes is no gate.
+#pragma once
+
+#include <string_view>
+
+#include "scenarios/check.hpp"
+
+namespace ringside {
+
+// Row "control.<name>": the gate that the fault breaks first in the table's order, with what it
+// measured; not one that the run without a fault breaks too. Both tables have the same gates.
+Check judge_control(std::string_view name, const Checks& gates, const Checks& without_fault);
+
+// The row of a fault for which there is nothing to touch.
+Check control_changes_nothing(std::string_view name);
+
+}  // namespace ringside
