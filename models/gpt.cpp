@@ -1,5 +1,6 @@
 #include "models/gpt.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "models/block.hpp"
@@ -24,7 +25,7 @@ class Maker {
         ranks_(part.cut.ranks),
         share_(share_of(config, part.cut)),
         seam_(std::move(part.seam)),
-        range_(part.layers) {}
+        wanted_(std::move(part.layers)) {}
 
   std::unique_ptr<Model> model() const {
     auto layers = this->layers();
@@ -47,24 +48,28 @@ class Maker {
                            : std::move(layer));
     };
     Parameter* table = nullptr;
-    if (range_.has(0)) {
+    if (has(0)) {
       auto embed = std::make_unique<TokenEmbedding<T>>(
           device_, "embed", rows("embed", share_.vocab), config_.tied, seam_);
       table = embed->parameters().front();
       add(std::move(embed));
     }
     for (std::size_t i = 0; i < config_.layers; ++i) {
-      if (range_.has(i + 1)) {
+      if (has(i + 1)) {
         add(block("layers." + std::to_string(i)));
       }
     }
-    if (range_.has(config_.layers + 1)) {
+    if (has(config_.layers + 1)) {
       add(std::make_unique<RmsNorm<T>>(norm("final_norm")));
     }
-    if (range_.has(config_.layers + 2)) {
+    if (has(config_.layers + 2)) {
       add(head(table));
     }
     return layers;
+  }
+
+  bool has(std::size_t layer) const {
+    return wanted_.empty() || std::ranges::find(wanted_, layer) != wanted_.end();
   }
 
   // `table`: of the embedding; null: it is not here.
@@ -157,16 +162,15 @@ class Maker {
   int ranks_;
   GptShare share_;
   std::shared_ptr<Seam> seam_;
-  LayerRange range_;
+  std::vector<std::size_t> wanted_;  // none: all
 };
 
-void require_there(const LayerRange& range, std::size_t layers) {
-  constexpr std::size_t all = LayerRange().count;
-  if (range.first >= layers || (range.count != all && range.count > layers - range.first) ||
-      range.count == 0) {
-    throw BadUse("layers " + std::to_string(range.first) + " to " +
-                 std::to_string(range.first + range.count - 1) + " of a GPT of " +
-                 std::to_string(layers) + " layers: there are 0 to " + std::to_string(layers - 1));
+void require_there(const std::vector<std::size_t>& wanted, std::size_t layers) {
+  for (const std::size_t layer : wanted) {
+    if (layer >= layers) {
+      throw BadUse("there is no layer " + std::to_string(layer) + " in a GPT of " +
+                   std::to_string(layers) + ", which are 0 to " + std::to_string(layers - 1));
+    }
   }
 }
 

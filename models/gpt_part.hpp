@@ -2,26 +2,19 @@
 #pragma once
 
 #include <cstddef>
-#include <limits>
 #include <memory>
+#include <vector>
 
 #include "models/gpt_cut.hpp"
 #include "models/seam.hpp"
 
 namespace ringside {
 
-// Consecutive layers, out of embed, layers.0, …, final_norm, head, counted from 0 in this order.
-struct LayerRange {
-  std::size_t first = 0;
-  std::size_t count = std::numeric_limits<std::size_t>::max();  // or as many as there are
-
-  bool has(std::size_t layer) const { return layer >= first && layer - first < count; }
-};
-
 struct GptPart {
   Cut cut{};
   std::shared_ptr<Seam> seam = std::make_shared<Seam>();
-  LayerRange layers{};
+  // Out of embed, layers.0, …, final_norm, head, counted from 0 in this order; none: all.
+  std::vector<std::size_t> layers{};
 };
 
 // How many layers a GPT has: the blocks, and three.

@@ -6,7 +6,8 @@
 
 namespace ringside {
 
-// `layer` counts in forward order. Backward is the input gradient and the weight gradient together.
+// `layer` counts in forward order. Backward is the input gradient and then the weight gradient, at
+// once or, in some pipelines, with other things between them.
 struct LayerHooks {
   virtual ~LayerHooks() = default;
 
@@ -15,6 +16,8 @@ struct LayerHooks {
   virtual void after_forward(std::size_t /*layer*/) {}
 
   virtual void before_backward(std::size_t /*layer*/) {}
+
+  virtual void before_weight_gradient(std::size_t /*layer*/) {}
 
   // This micro-batch has added all that it adds to the layer's gradients.
   virtual void after_backward(std::size_t /*layer*/) {}

@@ -49,6 +49,7 @@ double Model::forward_backward(const Batch& batch, LayerHooks& hooks) {
   for (std::size_t i = layers_.size(); i-- > 0;) {
     hooks.before_backward(i);
     grad = layers_[i]->backward_input(grad, saved[i]);
+    hooks.before_weight_gradient(i);
     layers_[i]->backward_weight(saved[i]);
     hooks.after_backward(i);
   }

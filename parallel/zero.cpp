@@ -187,10 +187,14 @@ void Zero::before_backward(std::size_t layer) {
       gradients_->settle(b);
     }
   }
+  enter(layer, layer > 0 ? std::optional(layer - 1) : std::nullopt);
+}
+
+void Zero::before_weight_gradient(std::size_t layer) {
   for (const std::size_t b : needs_[layer]) {
+    gradients_->settle(b);
     gradients_->open(b);
   }
-  enter(layer, layer > 0 ? std::optional(layer - 1) : std::nullopt);
 }
 
 void Zero::after_backward(std::size_t layer) {

@@ -78,6 +78,7 @@ class Zero : public GradientReduction, private LayerHooks {
   void before_forward(std::size_t layer) override;
   void after_forward(std::size_t layer) override;
   void before_backward(std::size_t layer) override;
+  void before_weight_gradient(std::size_t layer) override;
   void after_backward(std::size_t layer) override;
 
   void broadcast_weights(Model& model) const;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <numeric>
 
 #include "models/gpt.hpp"
 #include "models/text.hpp"
@@ -58,7 +59,9 @@ Pass in_stages(const GptConfig& config, const Batch& batch,
   std::vector<std::vector<Saved>> saved;
   std::size_t first = 0;
   for (const std::size_t count : layers_of_stages) {
-    stages.push_back(make_gpt(d.device, config, 3, {.layers = {first, count}}));
+    std::vector<std::size_t> layers(count);
+    std::iota(layers.begin(), layers.end(), first);
+    stages.push_back(make_gpt(d.device, config, 3, {.layers = layers}));
     saved.emplace_back(count, Saved{.sequences = make_sequences(batch.lengths)});
     first += count;
   }
@@ -94,8 +97,8 @@ TEST(GptPart, StagesInTurnHaveTheBitsOfTheWhole) {
 
 TEST(GptPart, ATiedHeadAloneHasACopyOfTheTable) {
   SingleDevice d;
-  const auto embed = make_gpt(d.device, config_of(true), 3, {.layers = {0, 1}});
-  const auto head = make_gpt(d.device, config_of(true), 3, {.layers = {5, 1}});
+  const auto embed = make_gpt(d.device, config_of(true), 3, {.layers = {0}});
+  const auto head = make_gpt(d.device, config_of(true), 3, {.layers = {5}});
   const Parameter& table = *flatten(embed->layers()).front();
   const Parameter& copy = *flatten(head->layers()).front();
   EXPECT_EQ(copy.name, table.name);
@@ -107,9 +110,7 @@ TEST(GptPart, ATiedHeadAloneHasACopyOfTheTable) {
 TEST(GptPart, LayersThatAreNotThereAreRefused) {
   SingleDevice d;
   EXPECT_THROW(make_gpt(d.device, config_of(false), 3, {.layers = {6}}), BadUse);
-  EXPECT_THROW(make_gpt(d.device, config_of(false), 3, {.layers = {2, 5}}), BadUse);
-  EXPECT_THROW(make_gpt(d.device, config_of(false), 3, {.layers = {2, 0}}), BadUse);
-  EXPECT_NO_THROW(make_gpt(d.device, config_of(false), 3, {.layers = {2, 4}}));
+  EXPECT_NO_THROW(make_gpt(d.device, config_of(false), 3, {.layers = {2, 5}}));
 }
 
 }  // namespace

@@ -19,7 +19,8 @@ NamedTensors whole_gpt(std::uint64_t seed) {
 }
 
 std::unique_ptr<Model> cut_gpt(Rank& rank, TensorParallel& tp, std::uint64_t seed) {
-  return make_gpt({rank.memory(), rank.clock()}, small_gpt(), seed, {.cut = tp.cut(), .seam = tp.seam()});
+  return make_gpt({rank.memory(), rank.clock()}, small_gpt(), seed,
+                  {.cut = tp.cut(), .seam = tp.seam()});
 }
 
 // 257 tokens that no number divides, and KV heads that 4 and 8 ranks hold in copies.

@@ -168,8 +168,9 @@ TrainingPlan plan_of_50257() {
 std::vector<double> losses_of_50257(const TrainingPlan& plan, DeviceMemory& memory,
                                     ComputeClock& clock, TensorParallel* tp) {
   const auto& config = std::get<GptConfig>(plan.model);
-  const auto model = tp != nullptr ? make_gpt({memory, clock}, config, 1, {.cut = tp->cut(), .seam = tp->seam()})
-                                   : make_gpt({memory, clock}, config, 1);
+  const auto model =
+      tp != nullptr ? make_gpt({memory, clock}, config, 1, {.cut = tp->cut(), .seam = tp->seam()})
+                    : make_gpt({memory, clock}, config, 1);
   const auto parameters = flatten(model->layers());
   const auto optimizer = make_optimizer(plan.optimizer, memory, parameters);
   std::vector<double> losses;
