@@ -20,6 +20,8 @@ class ForwardEnd : public LayerHooks {
 
   void before_backward(std::size_t layer) override { inner_.before_backward(layer); }
 
+  void before_weight_gradient(std::size_t layer) override { inner_.before_weight_gradient(layer); }
+
   void after_backward(std::size_t layer) override { inner_.after_backward(layer); }
 
  private:
