@@ -22,4 +22,9 @@ std::vector<double> part_of(const Parameter& part, std::span<const double> whole
 std::vector<std::vector<double>> parts_of(const std::vector<Parameter*>& parts,
                                           const std::vector<std::vector<double>>& wholes);
 
+// The same again: each `part` is all of a parameter's part, as it was made, whatever became of its
+// tensor since.
+std::vector<std::vector<double>> parts_of(const std::vector<PieceOf>& parts,
+                                          const std::vector<std::vector<double>>& wholes);
+
 }  // namespace ringside

@@ -1,14 +1,17 @@
-// Tensor parallelism of a GPT: every layer is cut over the ranks of a group, which compute all
-// tokens together (Shoeybi et al. 2019, Megatron-LM, section 3).
+// Tensor parallelism of a GPT or a published model: every layer is cut over the ranks of a group,
+// which compute all tokens together (Shoeybi et al. 2019, Megatron-LM, section 3).
 //
-// The model is cut by models/gpt.hpp and sewn together by tensor_seam.hpp. What is left is here:
-// gradients of what several ranks hold, and a norm in which each parameter counts once.
+// The model is cut by models/gpt.hpp, or models/meta_layer.hpp, and sewn together by
+// tensor_seam.hpp. What is left is here: gradients of what several ranks hold, and a norm in which
+// each parameter counts once.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <vector>
 
 #include "models/gpt.hpp"
+#include "models/published_model.hpp"
 #include "parallel/tensor_seam.hpp"
 
 namespace ringside {
@@ -17,6 +20,9 @@ class TensorParallel {
  public:
   // `group` outlives it and its models. Throws what share_of does. No communication.
   TensorParallel(Comm& group, DeviceMemory& memory, const GptConfig& config,
+                 TensorParallelOptions options = {});
+  // The same of a published model's parts (published_cut.hpp).
+  TensorParallel(Comm& group, DeviceMemory& memory, const PublishedModel& model,
                  TensorParallelOptions options = {});
 
   Cut cut() const { return {group_.rank(), group_.size()}; }
@@ -28,19 +34,25 @@ class TensorParallel {
   // reduction of a step's gradients, when backward has added all to them.
   void sum_partial_gradients(const std::vector<Parameter*>& parameters);
 
-  // Of the whole model's gradients, by a rank's own parameters: each counts on the first of the
-  // ranks that hold it. Added in f64, 8 bytes all-reduced.
+  // Whether what has this layout counts here in what is summed over the ranks: it does on the first
+  // of those that hold it.
+  bool counts_here(const Layout& layout) const;
+
+  // Over the ranks, 8 bytes all-reduced: the squares of a norm.
+  double sum(double squares);
+
+  // Of the whole model's gradients, by a rank's own parameters, added in f64.
   double sum_of_squares(const std::vector<Parameter*>& parameters);
 
  private:
   bool in_parts(const Parameter& parameter) const;
-  bool counts_here(const Parameter& parameter) const;
+  void make_holders(int copies);
   Comm& holders(const Parameter& parameter);
 
   Comm& group_;
   TensorParallelOptions options_;
   std::shared_ptr<Seam> seam_;
-  std::unique_ptr<Comm> kv_group_;  // the ranks with the same KV heads; none: no copies
+  std::map<int, std::unique_ptr<Comm>> holders_;  // by copies: the ranks with the same KV heads
 };
 
 }  // namespace ringside

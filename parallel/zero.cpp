@@ -109,7 +109,8 @@ std::vector<Parameter*> Zero::parameters() {
 double Zero::gradient_norm() {
   double squares = 0;
   for (Parameter& piece : parameters_) {
-    squares += piece.grad.meta() ? 0 : sum_of_squares({&piece});
+    const bool counts = !options_.counts || options_.counts(piece.piece->layout);
+    squares += counts ? sum_of_squares({&piece}) : 0;
   }
   if (options_.fault == Fault::padding_in_norm) {
     for (const Bucket& bucket : buckets_) {
@@ -117,8 +118,10 @@ double Zero::gradient_norm() {
                                      real_elements(bucket, group_.size(), group_.rank()));
     }
   }
-  const double root =
-      std::sqrt(options_.fault == Fault::norm_of_rank ? squares : sum(squares, "norm"));
+  if (options_.fault != Fault::norm_of_rank) {
+    squares = sum(squares, "norm");
+  }
+  const double root = std::sqrt(options_.add_parts ? options_.add_parts(squares) : squares);
   return gradients_->shard(0).dtype() == DType::f64 ? root
                                                     : static_cast<double>(static_cast<float>(root));
 }
@@ -199,6 +202,9 @@ void Zero::before_weight_gradient(std::size_t layer) {
 
 void Zero::after_backward(std::size_t layer) {
   leave(layer);
+  if (reducing_ && options_.complete) {
+    options_.complete(layer);
+  }
   if (!reducing_ || (options_.stage == 1 && !options_.overlap)) {
     return;
   }

@@ -12,6 +12,7 @@
 // layer that adds to it until its reduce-scatter has ended, which is waited for two layers later.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,6 +36,13 @@ struct ZeroOptions {
   std::string all_gather = "ring";
   std::string all_reduce = "ring";  // of single numbers
   std::string broadcast = "linear";
+  // Of a model that is cut over other ranks too, whose parts this cuts further: none for a whole
+  // one. Called before the gradients of a layer are reduced, which others may have to complete.
+  std::function<void(std::size_t layer)> complete{};
+  // Whether the squares of a part with this layout are this rank's to add to the norm.
+  std::function<bool(const Layout& layout)> counts{};
+  // A number summed over the ranks that share the model.
+  std::function<double(double squares)> add_parts{};
   Fault fault = Fault::none;
 };
 
@@ -54,8 +62,9 @@ class Zero : public GradientReduction, private LayerHooks {
   // Of the same order.
   const std::vector<ShardPiece>& pieces() const { return pieces_; }
 
-  // Of all ranks' gradients: squares added in f64 over the pieces, then over the ranks, and the
-  // root rounded once. The same on every rank; 8 bytes are all-reduced ("norm").
+  // Of all ranks' gradients: squares added in f64 over the pieces, then over the ranks, then over
+  // those that share the model, and the root rounded once. The same on every rank; 8 bytes are
+  // all-reduced ("norm").
   double gradient_norm();
 
   // After the optimizer's step: all ranks have the new parameters (stages 1 and 2).

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <span>
+#include <string>
+#include <vector>
 
 #include "scenarios/checks.hpp"
 #include "scenarios/control.hpp"
@@ -34,7 +35,7 @@ constexpr std::array zero_controls{
     Control{"gradient_scaled_loss_over_100", Fault::gradient_scaled, 100},
     Control{"shard_offset_wrong", Fault::shard_offset_wrong, 1},
     Control{"norm_of_rank", Fault::norm_of_rank, 1},
-    Control{"padding_in_norm", Fault::padding_in_norm, 1},
+    Control{"padding_counted_in_norm", Fault::padding_in_norm, 1},
     Control{"parameters_not_gathered", Fault::parameters_not_gathered, 1},
 };
 
@@ -47,28 +48,46 @@ constexpr std::array tensor_controls{
     Control{"padding_counted", Fault::padding_counted, 1},
 };
 
-std::span<const Control> controls_of(const Settings& settings) {
-  if (settings.parallel.tp > 1) {
-    return tensor_controls;
+std::vector<Control> controls_of(const Settings& settings) {
+  const auto& p = settings.parallel;
+  std::vector<Control> controls;
+  if (p.tp > 1) {
+    controls.assign(tensor_controls.begin(), tensor_controls.end());
   }
-  if (settings.parallel.zero > 0) {
-    return zero_controls;
+  if (p.zero > 0) {
+    controls.insert(controls.end(), zero_controls.begin() + (p.tp > 1 ? 1 : 0),
+                    zero_controls.end());
   }
-  return data_parallel_controls;
+  if (controls.empty()) {
+    controls.assign(data_parallel_controls.begin(), data_parallel_controls.end());
+  }
+  return controls;
 }
 
-// Whether there is nothing that the fault could touch.
-bool untouched(const Control& control, const Settings& settings) {
-  if (const auto& p = settings.parallel; p.tp > 1) {
-    const bool copies = p.sp || p.tp > settings.model.kv_heads;
-    return (control.fault == Fault::padding_counted && settings.model.vocab % p.tp == 0) ||
-           (control.fault == Fault::replicated_gradient_not_summed && !copies) ||
-           (control.fault == Fault::sum_not_mean && p.dp == 1);
-  }
+// Why there is nothing that the fault could touch; empty: there is.
+std::string untouched(const Control& control, const Settings& settings) {
+  const auto& p = settings.parallel;
+  const bool copies = p.sp || p.tp > settings.model.kv_heads;
   const auto buckets = buckets_of(settings);
-  return control.fault == Fault::padding_in_norm &&
-         std::none_of(buckets.begin(), buckets.end(),
-                      [](const Bucket& bucket) { return bucket.padded > bucket.count; });
+  switch (control.fault) {
+    case Fault::padding_counted:
+      return settings.model.vocab % p.tp == 0 ? "the vocabulary is not padded" : "";
+    case Fault::replicated_gradient_not_summed:
+      return copies ? "" : "no rank holds a gradient in parts";
+    case Fault::padding_in_norm:
+      return std::ranges::any_of(buckets, [](const Bucket& b) { return b.padded > b.count; })
+                 ? ""
+                 : "no bucket is padded";
+    case Fault::gradient_scaled:
+    case Fault::shard_offset_wrong:
+    case Fault::norm_of_rank:
+    case Fault::parameters_not_gathered:
+    case Fault::weights_not_broadcast:
+    case Fault::sum_not_mean:
+      return p.tp > 1 && p.dp == 1 ? "parallel.dp = 1" : "";
+    default:
+      return "";
+  }
 }
 
 bool same_run(const TrainingOutcome& a, const TrainingOutcome& b) {
@@ -101,9 +120,10 @@ Checks check_controls(const CheckContext& context) {
       without = context.run(s, truth, Fault::none, control.loss_divisor);
     }
     const TrainingOutcome& sound = without ? *without : context.main;
-    const bool changes_nothing = (s.ranks == 1 && same_run(faulty, sound)) || untouched(control, s);
+    const std::string reason = untouched(control, s);
+    const bool changes_nothing = !reason.empty() || (s.ranks == 1 && same_run(faulty, sound));
     checks.push_back(changes_nothing
-                         ? control_changes_nothing(control.name)
+                         ? control_changes_nothing(control.name, reason)
                          : judge_control(control.name, training_gates(s.model.dtype, s, faulty),
                                          training_gates(s.model.dtype, s, sound)));
   }

@@ -5,6 +5,7 @@
 #include "scenarios/checks.hpp"
 #include "scenarios/control.hpp"
 #include "scenarios/model_settings.hpp"
+#include "scenarios/parallel_options.hpp"
 
 namespace ringside {
 
@@ -20,14 +21,19 @@ struct Control {
 
 std::vector<Control> controls_of(const Settings& s) {
   const bool zero = s.parallel.zero > 0;
+  const bool reduces = data_parallel_ranks(s) > 1;
   return {{.name = "last_bucket_dropped",
            .check = "traffic",
            .fault = Fault::last_bucket_dropped,
-           .applies = !zero},
+           .applies = reduces && !zero},
           {.name = "parameters_not_gathered",
            .check = "traffic",
            .fault = Fault::parameters_not_gathered,
-           .applies = zero},
+           .applies = reduces && zero},
+          {.name = "leave_not_reduced",
+           .check = "traffic",
+           .fault = Fault::leave_not_reduced,
+           .applies = s.parallel.tp > 1},
           {.name = "moment_not_kept",
            .check = "model_state",
            .change = [](Settings& faulty) { faulty.train.optimizer = "sgd"; },
@@ -73,6 +79,10 @@ Checks check_controls_at_true_scale(const CheckContext& context) {
                             .options = context.options,
                             .progress = context.progress};
     checks.push_back(judge_control(control.name, gates_of(seen, control.check), sound));
+  }
+  if (s.parallel.zero > 0) {
+    checks.push_back(control_changes_nothing("padding_counted_in_norm",
+                                             "without data there is no norm to look at"));
   }
   return checks;
 }

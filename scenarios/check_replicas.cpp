@@ -22,19 +22,29 @@ std::string replicas_seen(const TrainingOutcome& outcome, bool gradients, std::s
   return "equal";
 }
 
-// What several tensor-parallel ranks hold: norms on all of them, a KV head on `copies`.
+// What several tensor-parallel ranks of one replica hold: norms on all of them, a KV head on
+// `copies`.
 std::string copies_seen(const TrainingOutcome& outcome, std::size_t tp, std::size_t copies) {
   for (std::size_t s = 0; s < outcome.ranks.front().size(); ++s) {
     for (std::size_t r = 1; r < outcome.ranks.size(); ++r) {
       const auto& mine = outcome.ranks[r][s];
-      const std::size_t place = r % tp / copies * copies;
-      if (mine.copies_hash != outcome.ranks.front()[s].copies_hash ||
-          mine.kv_hash != outcome.ranks[place][s].kv_hash) {
+      const std::size_t first = r / tp * tp;
+      const std::size_t holder = first + r % tp / copies * copies;
+      if (mine.copies_hash != outcome.ranks[first][s].copies_hash ||
+          mine.kv_hash != outcome.ranks[holder][s].kv_hash) {
         return "rank " + std::to_string(r) + " differs at step " + std::to_string(s + 1);
       }
     }
   }
   return "equal";
+}
+
+Check no_replicas() {
+  return {.name = "replicas.bits",
+          .measured = "no replicas",
+          .gate = "equal on every rank",
+          .verdict = CheckVerdict::not_applicable,
+          .note = "ZeRO-3 holds everything once"};
 }
 
 Checks check_parts(const CheckContext& context) {
@@ -47,10 +57,12 @@ Checks check_parts(const CheckContext& context) {
       "gradients and values of norms" +
           std::string(tp > kv ? ", and of KV heads, each on " + std::to_string(tp / kv) + " ranks"
                               : ""))};
-  if (s.parallel.dp > 1) {
-    const std::string seen = replicas_seen(context.main, true, tp);
+  if (s.parallel.dp > 1 && s.parallel.zero < 3) {
+    const std::string seen = replicas_seen(context.main, s.parallel.zero == 0, tp);
     checks.push_back(holds("replicas.bits", seen == "equal", seen, "equal on every replica",
                            "the ranks of one place in the model"));
+  } else if (s.parallel.dp > 1) {
+    checks.push_back(no_replicas());
   }
   return checks;
 }
@@ -59,15 +71,11 @@ Checks check_parts(const CheckContext& context) {
 
 Checks check_replicas(const CheckContext& context) {
   const int zero = context.settings.parallel.zero;
-  if (zero == 3) {
-    return {{.name = "replicas.bits",
-             .measured = "no replicas",
-             .gate = "equal on every rank",
-             .verdict = CheckVerdict::not_applicable,
-             .note = "ZeRO-3 holds everything once"}};
-  }
   if (context.settings.parallel.tp > 1) {
     return check_parts(context);
+  }
+  if (zero == 3) {
+    return {no_replicas()};
   }
   const std::string seen = replicas_seen(context.main, zero == 0, 1);
   return {holds("replicas.bits", seen == "equal", seen, "equal on every rank",

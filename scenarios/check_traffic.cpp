@@ -4,6 +4,7 @@
 #include "models/text.hpp"
 #include "scenarios/checks.hpp"
 #include "scenarios/scenario_file.hpp"
+#include "scenarios/tensor_formula.hpp"
 #include "scenarios/traffic_formula.hpp"
 
 namespace ringside {
@@ -39,8 +40,7 @@ TrafficComparison compare(int rank, std::string operation, std::string label, st
 
 // What travels between the ranks that share a model.
 std::vector<TrafficComparison> compare_tensor_traffic(const Settings& s, const JobResult& job) {
-  const std::string text =
-      s.data.text.empty() ? std::string(builtin_text()) : read_text(s.data.text);
+  const std::string text = s.data.text.empty() ? builtin_text() : read_text(s.data.text);
   const auto counted_under = [](const RankReport& report, auto wanted) {
     Figures figures;
     for (const auto& sum : report.sums) {
@@ -57,11 +57,11 @@ std::vector<TrafficComparison> compare_tensor_traffic(const Settings& s, const J
     rows.push_back(
         compare(r, operation, "layers.*", "4 * 2(t-1)/t tokens hidden bytes a layer",
                 counted_under(report, [](auto label) { return label.starts_with("layers."); }),
-                seams_formula(s, text, r, 4 * s.model.layers)));
+                blocks_formula(s, text, r)));
     rows.push_back(
         compare(r, operation, "embed, head", "2 * 2(t-1)/t tokens hidden bytes",
                 counted_under(report, [](auto l) { return l == "embed" || l == "head"; }),
-                seams_formula(s, text, r, 2)));
+                ends_formula(s, text, r)));
     rows.push_back(compare(r, "all_reduce", "softmax", "2(t-1)/t 24 bytes a token",
                            counted_under(report, [](auto label) { return label == "loss"; }),
                            softmax_formula(s, text, r)));

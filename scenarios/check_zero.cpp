@@ -6,6 +6,7 @@
 #include "parallel/shard_map.hpp"
 #include "scenarios/checks.hpp"
 #include "scenarios/model_settings.hpp"
+#include "scenarios/parallel_options.hpp"
 
 namespace ringside {
 
@@ -58,6 +59,7 @@ ElementBytes element_bytes(const Settings& s) {
 
 State state_by_formula(const Settings& s, int rank) {
   const ElementBytes bytes = element_bytes(s);
+  const int dp = data_parallel_ranks(s);
   std::int64_t count = 0;
   std::int64_t padded = 0;
   std::int64_t shards = 0;
@@ -65,8 +67,8 @@ State state_by_formula(const Settings& s, int rank) {
   for (const Bucket& bucket : buckets_of(s)) {
     count += static_cast<std::int64_t>(bucket.count);
     padded += static_cast<std::int64_t>(bucket.padded);
-    shards += static_cast<std::int64_t>(shard_size(bucket, s.ranks));
-    real += static_cast<std::int64_t>(real_elements(bucket, s.ranks, rank));
+    shards += static_cast<std::int64_t>(shard_size(bucket, dp));
+    real += static_cast<std::int64_t>(real_elements(bucket, dp, rank / s.parallel.tp));
   }
   const int stage = s.parallel.zero;
   const std::int64_t summed = stage == 0 && s.dp.sync_every_microbatch ? 2 : 1;
@@ -116,6 +118,14 @@ Checks check_zero_bits(const CheckContext& context) {
   if (s.parallel.zero == 0) {
     return {without_zero("zero_bits", gate)};
   }
+  if (s.parallel.tp > 1 && s.collectives.all_reduce != gradient_algorithm(s)) {
+    return {{.name = "zero_bits",
+             .measured = "another order of additions",
+             .gate = gate,
+             .verdict = CheckVerdict::not_applicable,
+             .note = "gradients are added as " + gradient_algorithm(s) + " adds, but parts as " +
+                     s.collectives.all_reduce}};
+  }
   const Settings dp = as_data_parallelism(s);
   const std::string seen = zero_bits_seen(context.main, context.run(dp, context.truth));
   return {holds("zero_bits", seen == "equal", seen, gate,
@@ -146,8 +156,10 @@ Checks check_model_state(const CheckContext& context) {
   return {equal("model_state.figures_that_differ", differing, 0, "figures",
                 "weights, gradients, optimizer state; every rank and step, to the byte"),
           equal("model_state.of_a_rank", most, most_by_formula, "bytes",
-                "the most of any rank: " + formula_text(s) + " of n parameters on p ranks, and " +
-                    "padding; data parallelism holds " +
+                "the most of any rank: " + formula_text(s) + " of n parameters" +
+                    (s.parallel.tp > 1 ? ", a rank's part of the model," : "") + " on p " +
+                    (s.parallel.tp > 1 ? "data-parallel " : "") +
+                    "ranks, and padding; data parallelism holds " +
                     std::to_string(total(state_by_formula(whole, 0))))};
 }
 

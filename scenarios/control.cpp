@@ -36,8 +36,9 @@ Check judge_control(std::string_view name, const Checks& gates, const Checks& wi
   return check;
 }
 
-Check control_changes_nothing(std::string_view name) {
+Check control_changes_nothing(std::string_view name, std::string_view reason) {
   Check check = row_of(name, "changes nothing");
+  check.note = reason;
   check.verdict = CheckVerdict::not_applicable;
   return check;
 }

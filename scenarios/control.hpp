@@ -11,7 +11,7 @@ namespace ringside {
 // measured; not one that the run without a fault breaks too. Both tables have the same gates.
 Check judge_control(std::string_view name, const Checks& gates, const Checks& without_fault);
 
-// The row of a fault for which there is nothing to touch.
-Check control_changes_nothing(std::string_view name);
+// The row of a fault for which there is nothing to touch, and why.
+Check control_changes_nothing(std::string_view name, std::string_view reason = {});
 
 }  // namespace ringside

@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <numeric>
 
 #include "models/chapter_account.hpp"
 #include "models/gpt_cut.hpp"
+#include "models/published_cut.hpp"
 #include "runtime/errors.hpp"
 
 namespace ringside {
@@ -39,13 +42,16 @@ std::string measures(const Settings& settings) {
   return fmt::format("model.hidden = {}, model.layers = {}, {}", m.hidden, m.layers, own);
 }
 
-std::vector<std::vector<std::size_t>> counts_of_published(const std::string& name) {
+// Of what the first of `ranks` has: the parts of all are of one size.
+std::vector<std::vector<std::size_t>> counts_of_published(const std::string& name, int ranks) {
   std::vector<std::vector<std::size_t>> counts;
   for (const PublishedLayer& layer : published_model(name).layers) {
     auto& row = counts.emplace_back();
     for (const PublishedTensor& tensor : layer.tensors) {
       if (tensor.trained) {
-        row.push_back(tensor.count());
+        const auto shape = share_of(tensor, {.rank = 0, .ranks = ranks}, layer.kind).shape;
+        row.push_back(
+            std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>()));
       }
     }
   }
@@ -55,6 +61,7 @@ std::vector<std::vector<std::size_t>> counts_of_published(const std::string& nam
 // What can be checked without data.
 void check_true_scale(const Settings& settings) {
   published_model_of(settings);
+  part_counts_of(settings);
   constexpr std::array without_data{"traffic", "model_state", "exposed", "controls"};
   for (const std::string& name : settings.checks.run) {
     if (std::ranges::find(without_data, name) == without_data.end()) {
@@ -90,8 +97,17 @@ DType element_type(const Settings& settings) {
 }
 
 std::vector<std::vector<std::size_t>> tensor_counts_of(const Settings& settings) {
-  return at_true_scale(settings) ? counts_of_published(settings.model.config)
+  return at_true_scale(settings) ? counts_of_published(settings.model.config, 1)
                                  : tensor_counts(model_of(settings));
+}
+
+std::vector<std::vector<std::size_t>> part_counts_of(const Settings& settings) {
+  const int tp = settings.parallel.tp;
+  if (tp == 1) {
+    return tensor_counts_of(settings);
+  }
+  return at_true_scale(settings) ? counts_of_published(settings.model.config, tp)
+                                 : tensor_counts(std::get<GptConfig>(model_of(settings)), tp);
 }
 
 ModelConfig model_of(const Settings& settings) {

@@ -28,6 +28,9 @@ DType element_type(const Settings& settings);
 
 // Elements of every trained tensor, by layer in forward order.
 std::vector<std::vector<std::size_t>> tensor_counts_of(const Settings& settings);
+// Of the part that each rank has under parallel.tp, padding included. Throws BadUse where its ranks
+// cannot share a tensor.
+std::vector<std::vector<std::size_t>> part_counts_of(const Settings& settings);
 
 // Bytes before the predicted one that a row of a batch has: a GPT sees the others by attention.
 std::size_t context_of(const Settings& settings);

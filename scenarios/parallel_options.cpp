@@ -28,6 +28,14 @@ ZeroOptions zero_options(const Settings& settings, Fault fault) {
           .fault = fault};
 }
 
+TensorParallelOptions tensor_options(const Settings& settings, Fault fault) {
+  return {.sequence = settings.parallel.sp,
+          .all_reduce = settings.collectives.all_reduce,
+          .reduce_scatter = settings.collectives.reduce_scatter,
+          .all_gather = settings.collectives.all_gather,
+          .fault = fault};
+}
+
 OptimizerConfig optimizer_of(const Settings& s) {
   return {.kind = s.train.optimizer,
           .lr = s.train.lr,

@@ -5,6 +5,7 @@
 
 #include "models/optimizer.hpp"
 #include "parallel/data_parallel.hpp"
+#include "parallel/tensor_parallel.hpp"
 #include "parallel/zero.hpp"
 #include "scenarios/settings.hpp"
 
@@ -18,6 +19,7 @@ inline int data_parallel_ranks(const Settings& s) {
 DataParallelOptions dp_options(const Settings& settings, Fault fault = Fault::none,
                                const AllReduce* planted = nullptr);
 ZeroOptions zero_options(const Settings& settings, Fault fault = Fault::none);
+TensorParallelOptions tensor_options(const Settings& settings, Fault fault = Fault::none);
 OptimizerConfig optimizer_of(const Settings& settings);
 
 // All ranks, in order.

@@ -34,11 +34,10 @@ std::uint64_t hash(const TensorValues& tensors) {
 
 // Of the parameters whose layout is wanted.
 template <class Wanted>
-std::uint64_t hash_of(const StepRecord& record, const std::vector<Parameter*>& parts,
-                      Wanted wanted) {
+std::uint64_t hash_of(const StepRecord& record, const std::vector<PieceOf>& parts, Wanted wanted) {
   std::uint64_t h = 0;
   for (std::size_t p = 0; p < parts.size(); ++p) {
-    if (wanted(parts[p]->layout)) {
+    if (wanted(parts[p].layout)) {
       h = hash(hash(h, record.gradients[p]), record.parameters[p]);
     }
   }
@@ -82,6 +81,8 @@ class RankTraining {
 
  private:
   void make_model_or_part();
+  const StepRecord& own_reference(int step);
+  ZeroOptions zero_options_of_part();
   TensorValues whole_parameters() const;
   std::unique_ptr<Optimizer> optimizer_for(const std::vector<Parameter*>& parameters) const;
   void save(int step, const StepRecord& record, const std::vector<Parameter*>& parameters,
@@ -100,6 +101,8 @@ class RankTraining {
   std::unique_ptr<TensorParallel> tp_;
   std::unique_ptr<Model> model_;
   std::vector<std::size_t> tensors_;
+  std::vector<PieceOf> parts_;  // of the model's parameters, where it is cut
+  StepRecord own_reference_;
   std::vector<StepOutcome> outcomes_;
 };
 
@@ -112,14 +115,25 @@ void RankTraining::make_model_or_part() {
   }
   const auto& config = std::get<GptConfig>(plan_.model);
   tp_group_ = std::make_unique<Comm>(rank_, "tp", mesh_.members({Axis::tp}));
-  tp_ = std::make_unique<TensorParallel>(
-      *tp_group_, rank_.memory(), config,
-      TensorParallelOptions{.sequence = settings_.parallel.sp,
-                            .all_reduce = settings_.collectives.all_reduce,
-                            .reduce_scatter = settings_.collectives.reduce_scatter,
-                            .all_gather = settings_.collectives.all_gather,
-                            .fault = request_.fault});
+  tp_ = std::make_unique<TensorParallel>(*tp_group_, rank_.memory(), config,
+                                         tensor_options(settings_, request_.fault));
   model_ = make_gpt(device, config, seed, {.cut = tp_->cut(), .seam = tp_->seam()});
+  for (const Parameter* p : flatten(model_->layers())) {
+    parts_.push_back({.shape = p->value.shape(), .layout = p->layout});
+  }
+}
+
+// What the reference has of this rank's part of the model.
+const StepRecord& RankTraining::own_reference(int step) {
+  const StepRecord& whole = reference_[static_cast<std::size_t>(step)];
+  if (!tp_) {
+    return whole;
+  }
+  own_reference_ = {.loss = whole.loss,
+                    .gradient_norm = whole.gradient_norm,
+                    .gradients = parts_of(parts_, whole.gradients),
+                    .parameters = parts_of(parts_, whole.parameters)};
+  return own_reference_;
 }
 
 TensorValues RankTraining::whole_parameters() const {
@@ -133,26 +147,23 @@ TensorValues RankTraining::whole_parameters() const {
 
 void RankTraining::see(int step, const StepTimes& times, const std::vector<Bucket>& buckets,
                        const StepRecord& record) {
-  const StepRecord& whole = reference_[static_cast<std::size_t>(step)];
-  const auto parts = tp_ ? flatten(model_->layers()) : std::vector<Parameter*>{};
-  const TensorValues gradients = tp_ ? parts_of(parts, whole.gradients) : whole.gradients;
-  const TensorValues parameters = tp_ ? parts_of(parts, whole.parameters) : whole.parameters;
+  const StepRecord& reference = own_reference(step);
   const auto pieces = pieces_of(buckets, group_.size(), group_.rank());
   const DType dtype = dtype_of(plan_.model);
   outcomes_.push_back(
       {.loss = record.loss,
        .gradient_norm = record.gradient_norm,
-       .reference_loss = whole.loss,
-       .reference_norm = whole.gradient_norm,
-       .gradients = deviation(gradients, record.gradients, dtype),
-       .parameters = deviation(parameters, record.parameters, dtype),
-       .first = first_difference(gradients, record.gradients, buckets, tensors_),
+       .reference_loss = reference.loss,
+       .reference_norm = reference.gradient_norm,
+       .gradients = deviation(reference.gradients, record.gradients, dtype),
+       .parameters = deviation(reference.parameters, record.parameters, dtype),
+       .first = first_difference(reference.gradients, record.gradients, buckets, tensors_),
        .gradient_hash = hash(record.gradients),
        .parameter_hash = hash(record.parameters),
        .shard_gradient_hash = hash(0, elements_in(pieces, tensors_, record.gradients)),
        .shard_parameter_hash = hash(0, elements_in(pieces, tensors_, record.parameters)),
-       .copies_hash = hash_of(record, parts, [](const Layout& l) { return l.dimension < 0; }),
-       .kv_hash = hash_of(record, parts, [](const Layout& l) { return l.partial_gradient; }),
+       .copies_hash = hash_of(record, parts_, [](const Layout& l) { return l.dimension < 0; }),
+       .kv_hash = hash_of(record, parts_, [](const Layout& l) { return l.partial_gradient; }),
        .memory = rank_.memory().ledger().current,
        .start = times.start,
        .forward_end = times.forward_end,
@@ -212,15 +223,26 @@ std::vector<StepOutcome> RankTraining::with_data_parallelism() {
   return outcomes_;
 }
 
+ZeroOptions RankTraining::zero_options_of_part() {
+  ZeroOptions options = zero_options(settings_, request_.fault);
+  if (tp_) {
+    options.complete = [this, layers = model_->layers()](std::size_t layer) {
+      tp_->sum_partial_gradients(layers[layer]);
+    };
+    options.counts = [this](const Layout& layout) { return tp_->counts_here(layout); };
+    options.add_parts = [this](double squares) { return tp_->sum(squares); };
+  }
+  return options;
+}
+
 std::vector<StepOutcome> RankTraining::with_zero() {
-  Zero zero(group_, rank_.memory(), *model_, zero_options(settings_, request_.fault));
+  Zero zero(group_, rank_.memory(), *model_, zero_options_of_part());
   const auto optimizer = optimizer_for(zero.parameters());
   DataParallelStep step(group_, zero, *model_, plan_, settings_.parallel.microbatches);
   train(plan_, zero.parameters(), *optimizer, std::ref(step),
         [&](int s, const StepRecord& record) {
           zero.end_update();
-          StepRecord whole = whole_tensors(record, zero.pieces(), tensors_,
-                                           reference_[static_cast<std::size_t>(s)]);
+          StepRecord whole = whole_tensors(record, zero.pieces(), tensors_, own_reference(s));
           if (settings_.parallel.zero < 3) {
             whole.parameters = whole_parameters();
           }

@@ -68,23 +68,11 @@ void check_tensor_parallel(const Settings& settings) {
         "parallel.sp divides the tokens of parallel.tp ranks, but parallel.tp = 1: set it "
         "to 2 or more, or leave parallel.sp off");
   }
-  if (parallel.tp > 1 && settings.model.kind != "gpt") {
+  if (parallel.tp > 1 && settings.model.kind != "gpt" && !at_true_scale(settings)) {
     throw BadUse(
         fmt::format("parallel.tp = {} cuts the layers of a gpt, but model.kind = {}: set "
                     "model.kind = gpt, or parallel.tp = 1",
                     parallel.tp, settings.model.kind));
-  }
-  if (parallel.tp > 1 && at_true_scale(settings)) {
-    throw BadUse(
-        fmt::format("parallel.tp = {} with model.config = {} cannot run yet: leave one of "
-                    "them out",
-                    parallel.tp, settings.model.config));
-  }
-  if (parallel.tp > 1 && parallel.zero > 0) {
-    throw BadUse(
-        fmt::format("parallel.tp = {} with parallel.zero = {} cannot run yet: set one of "
-                    "them to its default",
-                    parallel.tp, parallel.zero));
   }
   if (!parallel.split.empty()) {
     require_divisible(parse_mlp_split(parallel.split), settings.ranks);

@@ -73,14 +73,13 @@ TrainingOutcome main_job(const RunRequest& request, const JobOptions& options,
 }
 
 std::string reduction_text(const Settings& s) {
-  if (const auto& p = s.parallel; p.tp > 1) {
-    return fmt::format("tp {} x dp {}{}, {} all-reduce", p.tp, p.dp,
-                       p.sp ? " with sequence parallelism" : "", s.collectives.all_reduce);
-  }
-  return s.parallel.zero == 0
-             ? s.collectives.all_reduce + " all-reduce"
-             : fmt::format("ZeRO-{} by {} reduce-scatter and {} all-gather", s.parallel.zero,
-                           s.collectives.reduce_scatter, s.collectives.all_gather);
+  const auto& p = s.parallel;
+  const std::string mesh = p.tp == 1 ? ""
+                                     : fmt::format("tp {} x dp {}{}, ", p.tp, p.dp,
+                                                   p.sp ? " with sequence parallelism" : "");
+  return mesh + (p.zero == 0 ? s.collectives.all_reduce + " all-reduce"
+                             : fmt::format("ZeRO-{} by {} reduce-scatter and {} all-gather", p.zero,
+                                           s.collectives.reduce_scatter, s.collectives.all_gather));
 }
 
 std::string headline(const Settings& s) {

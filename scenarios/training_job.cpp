@@ -45,11 +45,8 @@ TrainingPlan plan_of(const Settings& s, std::string_view text, double loss_divis
 }
 
 std::vector<Bucket> buckets_of(const Settings& s) {
-  const bool cut = s.parallel.tp > 1;
-  const auto counts =
-      cut ? tensor_counts(std::get<GptConfig>(model_of(s)), s.parallel.tp) : tensor_counts_of(s);
-  return cut_buckets(counts, s.dp.bucket, size_of(element_type(s)), data_parallel_ranks(s),
-                     static_cast<std::size_t>(s.dp.alignment));
+  return cut_buckets(part_counts_of(s), s.dp.bucket, size_of(element_type(s)),
+                     data_parallel_ranks(s), static_cast<std::size_t>(s.dp.alignment));
 }
 
 int reductions_of(const Settings& s) {

@@ -4,6 +4,8 @@
 #include "models/meta_layer.hpp"
 #include "parallel/data_parallel.hpp"
 #include "parallel/data_parallel_step.hpp"
+#include "parallel/mesh.hpp"
+#include "parallel/tensor_parallel.hpp"
 #include "parallel/zero.hpp"
 #include "scenarios/parallel_options.hpp"
 
@@ -25,23 +27,40 @@ class TrueScale {
   TrueScale(Rank& rank, const Settings& settings, const PublishedModel& published, Fault fault)
       : rank_(rank),
         settings_(settings),
+        published_(published),
         fault_(fault),
         host_(1 << 20, Backing::meta),
-        model_(make_meta_model({rank.memory(), rank.clock()}, published, DType::bf16, Cut{},
-                               std::make_shared<Seam>(),
-                               settings.parallel.zero > 0 ? &host_ : nullptr)),
-        group_(rank, "dp", everyone(rank)) {}
+        mesh_({.tp = settings.parallel.tp, .dp = data_parallel_ranks(settings)}, rank.id()),
+        tp_group_(rank, "tp", mesh_.members({Axis::tp})),
+        tp_(tp_group_, rank.memory(), published, tensor_options(settings, fault)),
+        model_(make_meta_model({rank.memory(), rank.clock()}, published, DType::bf16, tp_.cut(),
+                               tp_.seam(), settings.parallel.zero > 0 ? &host_ : nullptr)),
+        group_(rank, "dp", mesh_.members({Axis::dp})) {}
 
   std::vector<StepOutcome> with_data_parallelism() {
-    DataParallel dp(group_, rank_.memory(), model_->layers(), dp_options(settings_, fault_));
-    const auto optimizer =
-        make_optimizer(optimizer_of(settings_), rank_.memory(), flatten(model_->layers()));
+    const auto parameters = flatten(model_->layers());
+    DataParallelOptions options = dp_options(settings_, fault_);
+    options.complete = [this](std::size_t layer) { complete(layer); };
+    DataParallel dp(group_, rank_.memory(), model_->layers(), options);
+    const auto optimizer = make_optimizer(optimizer_of(settings_), rank_.memory(), parameters);
     dp.broadcast_weights();
-    return steps(dp, *optimizer, [] {});
+    return steps(
+        dp, *optimizer, [] {},
+        [&] {
+          if (settings_.parallel.tp > 1) {
+            tp_.sum_of_squares(parameters);
+          }
+        });
   }
 
   std::vector<StepOutcome> with_zero() {
-    Zero zero(group_, rank_.memory(), *model_, zero_options(settings_, fault_));
+    ZeroOptions options = zero_options(settings_, fault_);
+    if (settings_.parallel.tp > 1) {
+      options.complete = [this](std::size_t layer) { complete(layer); };
+      options.counts = [this](const Layout& layout) { return tp_.counts_here(layout); };
+      options.add_parts = [this](double squares) { return tp_.sum(squares); };
+    }
+    Zero zero(group_, rank_.memory(), *model_, options);
     const auto optimizer =
         make_optimizer(optimizer_of(settings_), rank_.memory(), zero.parameters());
     return steps(
@@ -49,9 +68,16 @@ class TrueScale {
   }
 
  private:
-  template <class After, class Before = void (*)()>
-  std::vector<StepOutcome> steps(
-      GradientReduction& reduction, Optimizer& optimizer, After after, Before before = [] {}) {
+  // The vision tower, which text does not pass, has no gradient that could be in parts.
+  void complete(std::size_t layer) {
+    if (published_.layers[layer].kind != LayerKind::vision) {
+      tp_.sum_partial_gradients(model_->layers()[layer]);
+    }
+  }
+
+  template <class After, class Before>
+  std::vector<StepOutcome> steps(GradientReduction& reduction, Optimizer& optimizer, After after,
+                                 Before before) {
     DataParallelStep step(group_, reduction, *model_, tokens_of(settings_, group_),
                           settings_.parallel.microbatches);
     std::vector<StepOutcome> outcomes;
@@ -74,8 +100,12 @@ class TrueScale {
 
   Rank& rank_;
   const Settings& settings_;
+  const PublishedModel& published_;
   Fault fault_;
   DeviceMemory host_;
+  Mesh mesh_;
+  Comm tp_group_;
+  TensorParallel tp_;
   std::unique_ptr<Model> model_;
   Comm group_;
 };

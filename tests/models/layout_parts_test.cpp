@@ -41,7 +41,8 @@ TEST(LayoutParts, SayWherePaddingIs) {
 TEST(LayoutParts, RefuseAnotherWhole) {
   SingleDevice d;
   EXPECT_THROW(part_of(made(d, {3, 4}, {.whole = {3, 4}}), Values(11)), BadUse);
-  EXPECT_THROW(parts_of({}, {whole}), BadUse);
+  EXPECT_THROW(parts_of(std::vector<Parameter*>{}, {whole}), BadUse);
+  EXPECT_THROW(parts_of(std::vector<PieceOf>{}, {whole}), BadUse);
 }
 
 }  // namespace

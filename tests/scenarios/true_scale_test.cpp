@@ -75,6 +75,42 @@ TEST(TrueScale, DataParallelismRunsOutOfMemoryOnAnyNumberOfCards) {
   EXPECT_THROW(run_at_true_scale(s, {}), OutOfDeviceMemory) << "the control";
 }
 
+// The layers of a rank of 8, for 4,096 tokens; its state is its part's, whole or cut further.
+TEST(TrueScale, UnderTensorParallelismARankSends18790481920BytesInTheLayers) {
+  for (const int stage : {0, 3}) {
+    Settings s = anchor(stage == 0 ? 8 : 16, stage);
+    s.parallel.tp = 8;
+    s.parallel.dp = 0;
+    s.train.batch = s.ranks / 8;
+    resolve(s);
+    const auto outcome = run_at_true_scale(s, {});
+    for (std::size_t r = 0; r < outcome.ranks.size(); ++r) {
+      EXPECT_EQ(sent(outcome.job.ranks[r].report, "layers."), 18'790'481'920) << r;
+      EXPECT_EQ(model_state(outcome.ranks[r].back()),
+                model_state_by_formula(s, static_cast<int>(r)))
+          << r;
+    }
+    const auto seen = model_state(outcome.ranks.front().back());
+    EXPECT_EQ(seen / 100'000'000, stage == 0 ? 683 : 341) << "nothing but padding comes on top";
+  }
+  Settings control = anchor(8, 0);
+  control.parallel.tp = 8;
+  control.parallel.dp = 0;
+  control.model.sequence = 4095;
+  control.train.batch = 1;
+  resolve(control);
+  EXPECT_NE(sent(run_at_true_scale(control, {}).job.ranks[0].report, "layers."), 18'790'481'920);
+}
+
+TEST(TrueScale, RanksThatCannotShareATensorAreRefused) {
+  Settings s = anchor(8, 0);
+  s.cluster.gpus_per_node = 5;
+  s.ranks = 5;
+  s.parallel.tp = 5;
+  s.parallel.dp = 0;
+  EXPECT_THROW(resolve(s), BadUse);
+}
+
 TEST(TrueScale, ChecksThatNeedDataAreRefused) {
   Settings s = anchor(8, 3);
   s.checks.run = {"gradients"};

@@ -1,0 +1,53 @@
+// The bytes of one collective of a scenario, by rank, from the settings alone.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "parallel/mesh.hpp"
+#include "scenarios/settings.hpp"
+
+namespace ringside {
+
+// Sent and received, in bytes or elements.
+struct Figures {
+  std::int64_t sent = 0;
+  std::optional<std::int64_t> received = 0;  // none: no formula is known
+
+  Figures& operator+=(const Figures& other) {
+    sent += other.sent;
+    received =
+        received && other.received ? std::optional(*received + *other.received) : std::nullopt;
+    return *this;
+  }
+
+  Figures operator*(std::int64_t times) const {
+    return {sent * times, received ? std::optional(*received * times) : std::nullopt};
+  }
+};
+
+// The group of an axis that a rank belongs to.
+struct AxisGroup {
+  AxisGroup(const Settings& settings, Axis axis, int rank);
+
+  // The `count` neighbours of this group among which this rank is: 0 to count - 1, and so on.
+  AxisGroup neighbours(int count) const;
+
+  int size = 1;
+  int me = 0;
+  std::vector<int> node_of{};
+  bool several_nodes = false;
+};
+
+// Elements that the rank sends and receives in an all-reduce of n elements of so many bytes in all.
+// The published formulas for the two algorithms that have one; a row's own claim for others, whose
+// received bytes then have no formula.
+Figures all_reduce_elements(const Settings& settings, const AxisGroup& group, std::size_t n,
+                            std::size_t bytes);
+
+// Bytes of an element of the model.
+std::int64_t element_of(const Settings& settings);
+
+}  // namespace ringside

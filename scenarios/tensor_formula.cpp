@@ -1,0 +1,142 @@
+#include "scenarios/tensor_formula.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "collectives/chunk.hpp"
+#include "models/published_cut.hpp"
+#include "scenarios/model_settings.hpp"
+#include "scenarios/parallel_options.hpp"
+#include "scenarios/training_job.hpp"
+
+namespace ringside {
+
+namespace {
+
+int dp_rank_of(const Settings& s, int rank) {
+  return Mesh({.tp = s.parallel.tp, .dp = data_parallel_ranks(s)}, rank).at(Axis::dp);
+}
+
+// Tokens of each micro-batch of all steps that a rank of this place has.
+std::vector<std::size_t> tokens_of_microbatches(const Settings& s, std::string_view text,
+                                                int dp_rank) {
+  const bool meta = at_true_scale(s);
+  const TrainingPlan plan = meta ? TrainingPlan{} : plan_of(s, text);
+  const Chunk mine =
+      chunk_of(static_cast<std::size_t>(s.train.batch), data_parallel_ranks(s), dp_rank);
+  std::vector<std::size_t> tokens;
+  for (int step = 0; step < s.train.steps; ++step) {
+    for (int m = 0; m < s.parallel.microbatches; ++m) {
+      const Chunk part = chunk_of(mine.count, s.parallel.microbatches, m);
+      tokens.push_back(meta ? part.count * static_cast<std::size_t>(s.model.sequence)
+                            : make_batch(plan.data, static_cast<std::uint64_t>(step),
+                                         mine.first + part.first, part.count)
+                                  .targets.size());
+    }
+  }
+  return tokens;
+}
+
+std::size_t hidden_of(const Settings& s) {
+  return at_true_scale(s) ? published_config(s.model.config).hidden
+                          : static_cast<std::size_t>(s.model.hidden);
+}
+
+// An all-reduce of [tokens, hidden], or the reduce-scatter and all-gather in its place.
+Figures seam_formula(const Settings& s, const AxisGroup& group, std::size_t tokens) {
+  const auto ranks = static_cast<std::size_t>(group.size);
+  if (!s.parallel.sp) {
+    const std::size_t n = tokens * hidden_of(s);
+    return all_reduce_elements(s, group, n, n * static_cast<std::size_t>(element_of(s)));
+  }
+  const std::size_t rows = (tokens + ranks - 1) / ranks;
+  const auto passes = static_cast<std::int64_t>(2 * (ranks - 1) * rows * hidden_of(s));
+  return {passes, passes};
+}
+
+Figures seams_formula(const Settings& s, std::string_view text, int rank, int seams) {
+  const AxisGroup group(s, Axis::tp, rank);
+  Figures figures;
+  for (const std::size_t tokens : tokens_of_microbatches(s, text, dp_rank_of(s, rank))) {
+    figures += seam_formula(s, group, tokens) * seams;
+  }
+  return figures * element_of(s);
+}
+
+// Elements whose gradient so many neighbouring ranks each have a part of.
+struct HeldInParts {
+  std::size_t elements = 0;
+  int copies = 1;
+};
+
+std::vector<HeldInParts> held_in_parts(const Settings& s, const GptConfig& config) {
+  std::vector<HeldInParts> all;
+  if (s.parallel.sp) {
+    all.resize(2 * config.layers + 1, {config.hidden, s.parallel.tp});
+  }
+  const GptShare share = share_of(config, {.rank = 0, .ranks = s.parallel.tp});
+  if (share.kv_copies > 1) {
+    const std::size_t n = config.hidden * config.head_width() * share.kv_heads.count;
+    all.resize(all.size() + 2 * config.layers, {n, share.kv_copies});
+  }
+  return all;
+}
+
+std::vector<HeldInParts> held_in_parts(const Settings& s, const PublishedModel& model) {
+  std::vector<HeldInParts> all;
+  for (const PublishedLayer& layer : model.layers) {
+    for (const PublishedTensor& tensor : layer.tensors) {
+      const auto [shape, layout, products] =
+          share_of(tensor, {.rank = 0, .ranks = s.parallel.tp}, layer.kind);
+      const bool rows = s.parallel.sp && layout.dimension < 0 && layer.kind != LayerKind::vision;
+      if (tensor.trained && (layout.partial_gradient || rows)) {
+        all.push_back(
+            {std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>()),
+             layout.copies});
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+Figures blocks_formula(const Settings& s, std::string_view text, int rank) {
+  int seams = 4 * s.model.layers;
+  if (at_true_scale(s)) {
+    const auto model = published_model(s.model.config);
+    seams = 2 * static_cast<int>(std::ranges::count_if(
+                    model.layers, [](const auto& l) { return l.name.starts_with("layers."); }));
+  }
+  return seams_formula(s, text, rank, seams);
+}
+
+Figures ends_formula(const Settings& s, std::string_view text, int rank) {
+  return seams_formula(s, text, rank, 2);
+}
+
+Figures softmax_formula(const Settings& s, std::string_view text, int rank) {
+  const AxisGroup group(s, Axis::tp, rank);
+  Figures figures;
+  for (const std::size_t tokens : tokens_of_microbatches(s, text, dp_rank_of(s, rank))) {
+    figures += all_reduce_elements(s, group, tokens, 8 * tokens);
+    figures += all_reduce_elements(s, group, 2 * tokens, 16 * tokens);
+  }
+  return figures * 8;
+}
+
+Figures copies_formula(const Settings& s, int rank) {
+  const AxisGroup group(s, Axis::tp, rank);
+  const auto held = at_true_scale(s) ? held_in_parts(s, published_model(s.model.config))
+                                     : held_in_parts(s, std::get<GptConfig>(model_of(s)));
+  Figures figures;
+  for (const auto& [elements, copies] : held) {
+    figures += all_reduce_elements(s, group.neighbours(copies), elements,
+                                   elements * static_cast<std::size_t>(element_of(s)));
+  }
+  figures = figures * (std::int64_t{reductions_of(s)} * s.train.steps * element_of(s));
+  return figures += all_reduce_elements(s, group, 1, 8) * (std::int64_t{8} * s.train.steps);
+}
+
+}  // namespace ringside
