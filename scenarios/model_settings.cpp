@@ -70,6 +70,12 @@ void check_true_scale(const Settings& settings) {
                       "checked",
                       name, settings.model.config, fmt::join(without_data, ", ")));
     }
+    if (name == "exposed" && settings.parallel.tp > 1) {
+      throw BadUse(fmt::format(
+          "checks.run has exposed, whose formula knows data parallelism alone: leave it "
+          "out, or set parallel.tp = 1 in place of {}",
+          settings.parallel.tp));
+    }
   }
 }
 

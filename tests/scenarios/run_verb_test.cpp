@@ -105,7 +105,8 @@ const std::vector<Expected> scenarios{
      {"f64.gradient", "recompute.bits", "recompute.activations", "recompute.time",
       "control.recompute_other_seed", "control.sum_not_mean"}},
     {"tp/across_nodes", {"f32.gradient", "traffic", "across_nodes.time"}},
-    {"tp/anchor", {"traffic", "model_state.of_a_rank"}},
+    {"tp/anchor",
+     {"traffic", "model_state.of_a_rank", "control.leave_not_reduced", "control.moment_not_kept"}},
     {"tp/column_row", {"split.difference", "split.bytes_sent", "control.leave_not_reduced"}},
     {"tp/kv_replication",
      {"f64.gradient", "replicas.copies", "traffic", "control.leave_not_reduced"}},
@@ -133,7 +134,7 @@ const std::vector<Expected> scenarios{
     {"zero/stage3", zero_checks},
     {"zero/zero3_fits",
      {"traffic", "model_state.of_a_rank", "control.parameters_not_gathered",
-      "control.moment_not_kept"}}};
+      "control.moment_not_kept", "control.padding_counted_in_norm"}}};
 
 class EveryScenario : public testing::TestWithParam<Expected> {};
 
