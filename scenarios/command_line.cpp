@@ -46,6 +46,9 @@ int run_named(const std::string& verb, const Words& words) {
   if (verb == "collective") {
     return run_or_help(asked_collective(words), collective_verb);
   }
+  if (verb == "schedule") {
+    return run_or_help(asked_schedule(words), schedule_verb);
+  }
   if (verb == "figures") {
     return run_or_help(asked_figures(words), figures_verb);
   }

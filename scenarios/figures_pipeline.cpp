@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "scenarios/figure_sections.hpp"
+#include "scenarios/schedule_experiments.hpp"
 
 namespace ringside {
 
@@ -57,12 +58,18 @@ std::vector<Figure> pipeline_figures(const FigureInputs& in) {
       number("PP08", "(p-1)/m", over_ideal(stages, few_microbatches), "ratio",
              percent(over_ideal(stages, few_microbatches), 1)),
       number("PP09", "(p-1)/(m+p-1)", few, "ratio", "7/15 ≈ " + percent(few, 1)),
+      statement("PP10", "(p-1)/m: Narayanan and others 2021, section 2.2.1",
+                "of gpipe and 1f1b, timed exactly for p to 8, m to 32 and four sets of costs",
+                over_ideal_is_plain("gpipe") && over_ideal_is_plain("1f1b"), "(p−1)/m"),
       number("PP11", "1 - m/(m+n-1): (n-1)/(m+n-1)", over_total(stages, microbatches), "ratio",
              "1 − m/(m+n−1)"),
       number("PP12", "(p-1)(F+B-W) / (p-1)(F+B+W): Zero Bubble, section 2.1", zero_bubble, "ratio",
              one_over(zero_bubble)),
       number("PP13", "most over stages k of min(m, p-k)", in_flight_1f1b(8, 32), "micro-batches",
              in_flight_1f1b(8, 32) == stages ? "p 份" : "does not hold"),
+      statement("PP14", "(p-1)(F+B)/v: Narayanan and others 2021, section 2.2.2",
+                "timed exactly, and messages counted: v-fold between the ends, for v = 2, 3, 4",
+                interleaved_divides_by_v("1f1b"), "气泡除以 v"),
       number("PP15", "one for each direction: DeepSeek-V3 report, table 2", 2, "copies", "两份"),
       number("PP16", "V h / (text body / L)", head, "layers", fixed(head, 1) + " 层")};
 }

@@ -2,6 +2,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "scenarios/figure_sections.hpp"
+#include "scenarios/schedule_experiments.hpp"
 
 namespace ringside {
 
@@ -31,6 +32,9 @@ std::vector<Figure> megatron_and_pipelines() {
           quoted("PU09", "Narayanan and others 2021, abstract"),
           quoted("PU10", "Narayanan and others 2021, abstract"),
           number("PU11", "502 PFLOP/s / (3072 312 TFLOP/s)", of_peak, "ratio", percent(of_peak, 0)),
+          statement("PU12", "(K-1)/(M+K-1): Huang and others 2019, GPipe, section 2.2",
+                    "of gpipe, timed exactly for K to 8, M to 32 and four sets of costs",
+                    over_total_is_plain("gpipe"), "O((K−1)/(M+K−1))"),
           number("PU13", "(K-1)/(M+K-1) at K = 8, M = 4K", gpipe, "ratio",
                  gpipe < 0.2 ? "M ≥ 4K" : "does not hold"),
           quoted("PU14", "Zero Bubble, abstract"),

@@ -19,7 +19,7 @@ constexpr const char* exit_codes =
     "3 a rank was lost or silent past the limit, 4 deadlock, or members that disagree\n"
     "about an operation or a message, 5 out of device memory.\n";
 
-constexpr std::array<VerbText, 7> verbs{{
+constexpr std::array<VerbText, 8> verbs{{
     {"list", "show the scenarios, each with its lesson",
      "Examples:\n"
      "  ringside list\n"
@@ -65,6 +65,18 @@ constexpr std::array<VerbText, 7> verbs{{
      "S is the size of the whole buffer; algbw = S/time; busbw = algbw x what the operation asks "
      "of\n"
      "a link. docs/formats.md has all columns. An element that is wrong ends with exit code 1.\n"},
+    {"schedule",
+     "time and draw a pipeline schedule, the field's or your own: who waits, and how long",
+     "Examples:\n"
+     "  ringside schedule 1f1b --stages 8 --microbatches 32\n"
+     "  ringside schedule interleaved --stages 4 --microbatches 8 --chunks 2 --svg gantt.svg\n"
+     "  ringside schedule zb_h1 --costs F=1,I=3/2,W=1 --csv mine.csv\n"
+     "  ringside schedule mine.csv --in-flight 4\n"
+     "  ringside schedule compare --stages 8 --microbatches 16\n"
+     "\n"
+     "A file is refused, with the reason, when it cannot run: what is missing or there twice, or "
+     "the\n"
+     "cycle of actions that wait for each other. docs/parallel/pipeline.md says more.\n"},
     {"figures", "compute the chapter's figures, run those that can be run, and compare",
      "Examples:\n"
      "  ringside figures\n"

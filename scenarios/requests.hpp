@@ -12,6 +12,7 @@
 #include "scenarios/log_verb.hpp"
 #include "scenarios/prove_verb.hpp"
 #include "scenarios/run_verb.hpp"
+#include "scenarios/schedule_verb.hpp"
 
 namespace ringside {
 
@@ -29,6 +30,7 @@ Asked<RunRequest> asked_run(const std::vector<std::string>& words);
 Asked<LogRequest> asked_log(const std::vector<std::string>& words);
 Asked<ProveRequest> asked_prove(const std::vector<std::string>& words);
 Asked<ExplainRequest> asked_explain(const std::vector<std::string>& words);
+Asked<ScheduleRequest> asked_schedule(const std::vector<std::string>& words);
 Asked<FiguresRequest> asked_figures(const std::vector<std::string>& words);
 Asked<CollectiveRequest> asked_collective(const std::vector<std::string>& words);
 

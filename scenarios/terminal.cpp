@@ -15,15 +15,22 @@ bool set(const char* name) {
   return value != nullptr && *value != '\0';
 }
 
+bool capable(int stream) {
+  return isatty(stream) == 1 && set("TERM") && std::string_view(std::getenv("TERM")) != "dumb";
+}
+
 }  // namespace
 
 bool stderr_rewrites_lines() {
-  return isatty(STDERR_FILENO) == 1 && set("TERM") &&
-         std::string_view(std::getenv("TERM")) != "dumb";
+  return capable(STDERR_FILENO);
 }
 
 bool stderr_has_colour() {
   return stderr_rewrites_lines() && !set("NO_COLOR");
+}
+
+bool stdout_has_colour() {
+  return capable(STDOUT_FILENO) && !set("NO_COLOR");
 }
 
 std::size_t stdout_columns() {

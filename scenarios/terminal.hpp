@@ -16,6 +16,9 @@ bool stderr_rewrites_lines();
 // The same, and NO_COLOR is not set.
 bool stderr_has_colour();
 
+// Whether stdout is a terminal that shows colours, and NO_COLOR is not set.
+bool stdout_has_colour();
+
 // The columns of the terminal on stdout; 0 when it is none, or does not say.
 std::size_t stdout_columns();
 

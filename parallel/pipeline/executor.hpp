@@ -87,7 +87,7 @@ class PipelineStep {
   Model& model_;
   Microbatches batches_;
   PipelineOptions options_;
-  Placement placement_;
+  StagePlacement placement_;
   std::map<int, Stage> stages_;
   std::map<int, std::vector<int>> weight_order_;  // by stage
   std::vector<Batch> batches_now_;                // of this step, by micro-batch

@@ -22,9 +22,10 @@ struct ScheduleRow {
   // Throws BadUse, with the numbers and the nearest choices, for a shape outside its rule.
   Schedule (*make)(const PipelineShape& shape);
   std::string_view rule;  // which p, m and v it takes
-  // The published bubble, where B = I + W; `formula` also says for which costs it is exact.
+  // The published bubble, where B = I + W, and for which costs it is exact.
   Rational (*bubble)(const PipelineShape& shape, const ScheduleCosts& costs);
   std::string_view formula;
+  std::string_view exact_for;
   bool inside_device;  // that it speaks of the bubble inside a device
   int copies;          // of the parameters, over all devices
   std::string_view meaning;

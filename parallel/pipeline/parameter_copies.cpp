@@ -9,7 +9,7 @@ namespace ringside {
 ParameterCopies::ParameterCopies(Comm& group, const Schedule& schedule, bool tied,
                                  std::string all_reduce)
     : all_reduce_(std::move(all_reduce)) {
-  const Placement placement(schedule);
+  const StagePlacement placement(schedule);
   std::vector<int> devices = placement.devices_of(placement.stages_on(group.rank()).front());
   all_ = devices.size() > 1;
   if (!all_ && tied) {

@@ -22,7 +22,7 @@ std::string text_of(const Action& action) {
   return std::to_string(action.stage) + letter_of(action.kind) + std::to_string(action.microbatch);
 }
 
-Placement::Placement(const Schedule& schedule)
+StagePlacement::StagePlacement(const Schedule& schedule)
     : microbatches_(schedule.microbatches),
       device_(static_cast<std::size_t>(schedule.stages) *
               static_cast<std::size_t>(schedule.microbatches)),
@@ -42,16 +42,16 @@ Placement::Placement(const Schedule& schedule)
   }
 }
 
-int Placement::device_of(int stage, int microbatch) const {
+int StagePlacement::device_of(int stage, int microbatch) const {
   return device_[static_cast<std::size_t>(stage) * static_cast<std::size_t>(microbatches_) +
                  static_cast<std::size_t>(microbatch)];
 }
 
-const std::vector<int>& Placement::devices_of(int stage) const {
+const std::vector<int>& StagePlacement::devices_of(int stage) const {
   return devices_[static_cast<std::size_t>(stage)];
 }
 
-const std::vector<int>& Placement::stages_on(int device) const {
+const std::vector<int>& StagePlacement::stages_on(int device) const {
   return stages_[static_cast<std::size_t>(device)];
 }
 

@@ -50,9 +50,9 @@ struct Schedule {
 
 // Where the stages of a valid schedule live. A stage lives on one device, or on several, each with
 // its own copy of the parameters and its own micro-batches (DualPipe: two).
-class Placement {
+class StagePlacement {
  public:
-  explicit Placement(const Schedule& schedule);
+  explicit StagePlacement(const Schedule& schedule);
 
   // The device that runs micro-batch `microbatch` through `stage`.
   int device_of(int stage, int microbatch) const;

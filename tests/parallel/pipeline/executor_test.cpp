@@ -78,8 +78,9 @@ struct Device {
          std::optional<StageCosts> costs = {}, bool blocking_sends = false)
       : config(std::get<GptConfig>(plan.model)),
         layers(split_by_number(config.layers, schedule.stages, 1, 2)),
-        model(make_gpt({rank.memory(), rank.clock()}, config, plan.data.seed,
-                       {.layers = layers_of(layers, Placement(schedule).stages_on(rank.id()))})),
+        model(
+            make_gpt({rank.memory(), rank.clock()}, config, plan.data.seed,
+                     {.layers = layers_of(layers, StagePlacement(schedule).stages_on(rank.id()))})),
         alone(rank, "dp" + std::to_string(rank.id()), {rank.id()}),
         dp(alone, rank.memory(), model->layers(), {.bucket = Bytes{400}}),
         step(rank.world(), schedule, dp, *model,

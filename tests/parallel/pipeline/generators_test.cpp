@@ -40,7 +40,7 @@ TEST(Generators, AddWeightGradientsInAscendingMicroBatches) {
   for (const auto& row : schedule_table()) {
     const int v = row.name == "interleaved" ? 3 : 1;
     const Schedule schedule = make_schedule(row.name, {4, 12, v});
-    const Placement placement(schedule);
+    const StagePlacement placement(schedule);
     for (int s = 0; s < schedule.stages; ++s) {
       const auto& devices = placement.devices_of(s);
       ASSERT_EQ(devices.size(), row.name == "dualpipe" ? 2U : 1U) << row.name;
@@ -57,12 +57,12 @@ TEST(Generators, AddWeightGradientsInAscendingMicroBatches) {
 }
 
 TEST(Generators, PlaceStages) {
-  const Placement loop(make_schedule("interleaved", {4, 8, 2}));
+  const StagePlacement loop(make_schedule("interleaved", {4, 8, 2}));
   EXPECT_EQ(loop.stages_on(1), (std::vector<int>{1, 5}));
-  const Placement fold(make_schedule("dualpipev", {8, 8, 1}));
+  const StagePlacement fold(make_schedule("dualpipev", {8, 8, 1}));
   EXPECT_EQ(fold.stages_on(1), (std::vector<int>{1, 6}));
   EXPECT_EQ(fold.devices_of(6), (std::vector<int>{1}));
-  const Placement both(make_schedule("dualpipe", {4, 8, 1}));
+  const StagePlacement both(make_schedule("dualpipe", {4, 8, 1}));
   EXPECT_EQ(both.stages_on(1), (std::vector<int>{1, 2}));
   EXPECT_EQ(both.devices_of(1), (std::vector<int>{1, 2}));
   EXPECT_EQ(both.device_of(1, 3), 1);

@@ -30,7 +30,7 @@ std::string message(const Action& a) {
 
 // The sends of gradients wait for the one before them to the same peer, of the same stage.
 Programs programs_of(const Schedule& schedule) {
-  const Placement placement(schedule);
+  const StagePlacement placement(schedule);
   Programs programs(schedule.devices.size());
   for (std::size_t d = 0; d < programs.size(); ++d) {
     std::map<std::pair<int, int>, std::string> open;
