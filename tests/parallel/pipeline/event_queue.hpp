@@ -25,7 +25,13 @@ class EventQueue {
       : schedule_(schedule),
         costs_(costs),
         next_(schedule.devices.size()),
-        free_at_(schedule.devices.size()) {}
+        free_at_(schedule.devices.size()) {
+    for (std::size_t d = 0; d < schedule.devices.size(); ++d) {
+      for (const Action& a : schedule.devices[d]) {
+        home_[{a.stage, a.microbatch}] = d;
+      }
+    }
+  }
 
   // The makespan; -1 when some device never ends.
   int makespan() {
@@ -87,16 +93,7 @@ class EventQueue {
                                                    : costs_.input_gradient + costs_.weight_gradient;
   }
 
-  std::size_t home(int stage, int microbatch) const {
-    for (std::size_t d = 0; d < schedule_.devices.size(); ++d) {
-      for (const Action& a : schedule_.devices[d]) {
-        if (a.stage == stage && a.microbatch == microbatch) {
-          return d;
-        }
-      }
-    }
-    return 0;
-  }
+  std::size_t home(int stage, int microbatch) const { return home_.at({stage, microbatch}); }
 
   void send(const std::string& message, std::size_t from, std::size_t to, int time) {
     happenings_.push({from == to ? time : time + costs_.send, to, message});
@@ -130,6 +127,7 @@ class EventQueue {
   WholeCosts costs_;
   std::vector<std::size_t> next_;
   std::vector<int> free_at_;
+  std::map<std::pair<int, int>, std::size_t> home_;  // of a stage and micro-batch
   std::map<std::size_t, std::set<std::string>> inbox_;
   std::priority_queue<Happening, std::vector<Happening>, std::greater<>> happenings_;
 };

@@ -133,7 +133,7 @@ Schedule disordered(Schedule schedule, std::mt19937& random, int swaps) {
 TEST(RandomSchedules, TheVerdictIsWhatHappens) {
   std::mt19937 random(5);
   std::map<bool, int> seen;
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < 1000; ++i) {
     const auto& row = schedule_table()[random() % schedule_table().size()];
     const int v = row.name == "interleaved" ? 2 : 1;
     const Schedule schedule =
@@ -142,8 +142,8 @@ TEST(RandomSchedules, TheVerdictIsWhatHappens) {
     ASSERT_EQ(free, ends(programs_of(schedule))) << row.name << " " << cycle_in(schedule);
     ++seen[free];
   }
-  EXPECT_GT(seen[true], 300);
-  EXPECT_GT(seen[false], 300);
+  EXPECT_GT(seen[true], 100);
+  EXPECT_GT(seen[false], 100);
 }
 
 }  // namespace
