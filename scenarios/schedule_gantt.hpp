@@ -9,7 +9,7 @@
 namespace ringside {
 
 struct GanttOptions {
-  std::size_t columns = 120;  // that a line may take
+  std::size_t columns = 132;  // that a line may take
   bool colour = false;        // escape sequences for a terminal
 };
 

@@ -80,7 +80,7 @@ std::vector<std::size_t> layers_of(const StageSplit& split, const std::vector<in
   return layers;
 }
 
-std::string text_of(const StageSplit& split) {
+std::string split_text(const StageSplit& split) {
   std::string text;
   for (const std::size_t count : split) {
     text += (text.empty() ? "" : " + ") + std::to_string(count);

@@ -25,6 +25,6 @@ StageSplit split_by_cost(const std::vector<std::int64_t>& costs, int stages);
 std::vector<std::size_t> layers_of(const StageSplit& split, const std::vector<int>& stages);
 
 // "4 + 3 + 3 + 5"
-std::string text_of(const StageSplit& split);
+std::string split_text(const StageSplit& split);
 
 }  // namespace ringside

@@ -17,7 +17,7 @@ TEST(StageSplit, CaseI1ByNumberGivesTheFirstStagesOneMore) {
   EXPECT_EQ(of_61.front(), 4U);
   EXPECT_EQ(of_61.back(), 3U);
   EXPECT_EQ(split_by_number(5, 2, 1, 2), (StageSplit{4, 4}));
-  EXPECT_EQ(text_of(split_by_number(30, 4, 0, 0)), "8 + 8 + 7 + 7");
+  EXPECT_EQ(split_text(split_by_number(30, 4, 0, 0)), "8 + 8 + 7 + 7");
 }
 
 TEST(StageSplit, CaseI1MoreStagesThanBlocksAreRefused) {
