@@ -30,6 +30,36 @@ void require_degrees(const MeshShape& shape) {
   }
 }
 
+void require_expert_degree(const MeshShape& shape, int ep) {
+  const int ranks = shape.cp * shape.dp;
+  if (ep >= 1 && ranks % ep == 0) {
+    return;
+  }
+  std::string choices;
+  for (int d = 1; d <= ranks; ++d) {
+    if (ranks % d == 0) {
+      choices += (choices.empty() ? "" : ", ") + to_string(d);
+    }
+  }
+  throw BadUse("ep = " + to_string(ep) + " does not divide dp x cp = " + to_string(shape.dp) +
+               " x " + to_string(shape.cp) + " = " + to_string(ranks) + ": ep may be " + choices);
+}
+
+// Of the ranks that differ in cp and dp alone, those whose index `same` takes for one with this
+// rank's.
+template <class Same>
+std::vector<int> among_replicas(const Mesh& mesh, Same same) {
+  const auto replicas = mesh.members({Axis::cp, Axis::dp});
+  const int me = mesh.at(Axis::cp) + mesh.shape().cp * mesh.at(Axis::dp);
+  std::vector<int> members;
+  for (int i = 0; i < static_cast<int>(replicas.size()); ++i) {
+    if (same(i, me)) {
+      members.push_back(replicas[static_cast<std::size_t>(i)]);
+    }
+  }
+  return members;
+}
+
 }  // namespace
 
 std::string_view name_of(Axis axis) {
@@ -82,6 +112,16 @@ std::vector<int> Mesh::members(std::vector<Axis> axes) const {
     }
   }
   return members;
+}
+
+std::vector<int> expert_group(const Mesh& mesh, int ep) {
+  require_expert_degree(mesh.shape(), ep);
+  return among_replicas(mesh, [=](int i, int me) { return i / ep == me / ep; });
+}
+
+std::vector<int> expert_data_group(const Mesh& mesh, int ep) {
+  require_expert_degree(mesh.shape(), ep);
+  return among_replicas(mesh, [=](int i, int me) { return i % ep == me % ep; });
 }
 
 }  // namespace ringside

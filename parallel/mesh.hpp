@@ -54,4 +54,11 @@ class Mesh {
   std::array<int, all_axes.size()> at_{};
 };
 
+// Expert parallelism divides dp x cp and is no axis: `ep` neighbours among the ranks that differ in
+// cp and dp alone have all experts between them. World ranks in mesh order, this one among them.
+// Both throw BadUse, with the numbers and the choices that would do, unless `ep` divides dp x cp.
+std::vector<int> expert_group(const Mesh& mesh, int ep);
+// Those of dp x cp with the same place in their expert groups: they have the same experts.
+std::vector<int> expert_data_group(const Mesh& mesh, int ep);
+
 }  // namespace ringside

@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "runtime/errors.hpp"
+#include "tests/scenarios/refusal.hpp"
 
 namespace ringside {
 namespace {
@@ -44,6 +46,59 @@ TEST(Mesh, TheGroupsOfAnAxisTileTheRanks) {
   }
 }
 
+TEST(Mesh, ExpertGroupsAreNeighboursInCpAndThenDp) {
+  const MeshShape shape{.tp = 2, .cp = 2, .pp = 2, .dp = 2};  // cp apart by 2, dp by 8
+  const Mesh mesh(shape, 11);                                 // 11 = 1 + 2 (1 + 2 (0 + 2 * 1))
+  EXPECT_EQ(expert_group(mesh, 1), (Ranks{11}));
+  EXPECT_EQ(expert_group(mesh, 2), (Ranks{9, 11}));
+  EXPECT_EQ(expert_group(mesh, 4), (Ranks{1, 3, 9, 11}));
+  EXPECT_EQ(expert_data_group(mesh, 1), (Ranks{1, 3, 9, 11}));
+  EXPECT_EQ(expert_data_group(mesh, 2), (Ranks{3, 11}));
+  EXPECT_EQ(expert_data_group(mesh, 4), (Ranks{11}));
+}
+
+using Groups = std::vector<int> (*)(const Mesh&, int);
+
+// How many ranks are in groups that do not have `size` members, are not the same to every member,
+// or have the rank not among them.
+int strays(const MeshShape& shape, int ep, std::size_t size, Groups group_of) {
+  int strays = 0;
+  for (int r = 0; r < shape.ranks(); ++r) {
+    const auto members = group_of(Mesh(shape, r), ep);
+    const bool right = members.size() == size && std::ranges::count(members, r) == 1 &&
+                       std::ranges::all_of(members, [&](int other) {
+                         return group_of(Mesh(shape, other), ep) == members;
+                       });
+    strays += right ? 0 : 1;
+  }
+  return strays;
+}
+
+TEST(Mesh, ExpertGroupsAndExpertDataGroupsTileTheRanks) {
+  const MeshShape shape{.tp = 2, .cp = 2, .pp = 3, .dp = 6};
+  for (const int ep : {1, 2, 3, 4, 6, 12}) {
+    const auto size = static_cast<std::size_t>(ep);
+    EXPECT_EQ(strays(shape, ep, size, expert_group), 0) << ep;
+    EXPECT_EQ(strays(shape, ep, 12 / size, expert_data_group), 0) << ep;
+  }
+  const Groups across_stages = [](const Mesh& mesh, int ep) {
+    return std::vector<int>{mesh.members({Axis::dp})[0], mesh.members({Axis::pp})[0] + ep};
+  };
+  EXPECT_GT(strays(shape, 2, 2, across_stages), 0);
+}
+
+// Together with the ranks that have the same experts, an expert group is dp x cp, each rank once.
+TEST(Mesh, AnExpertGroupTimesItsExpertDataGroupsIsDpTimesCp) {
+  const Mesh mesh({.tp = 2, .cp = 2, .pp = 2, .dp = 6}, 21);
+  std::vector<int> all;
+  for (const int r : expert_group(mesh, 4)) {
+    const auto same_experts = expert_data_group(Mesh(mesh.shape(), r), 4);
+    all.insert(all.end(), same_experts.begin(), same_experts.end());
+  }
+  std::ranges::sort(all);
+  EXPECT_EQ(all, mesh.members({Axis::cp, Axis::dp}));
+}
+
 std::string refusal(const MeshShape& shape, int ranks) {
   try {
     require_usable(shape, ranks);
@@ -65,6 +120,13 @@ TEST(Mesh, RefusesDegreesThatDoNotMakeTheRanks) {
             "a mesh of tp = 8 has 8 places, but there are 6 ranks: take 8 ranks");
   EXPECT_EQ(refusal({.tp = 0}, 8), "a mesh needs degrees of at least 1: tp = 0");
   EXPECT_THROW(Mesh({.tp = 2}, 2), BadUse);
+}
+
+TEST(Mesh, RefusesAnExpertDegreeThatDoesNotDivideDpTimesCp) {
+  const Mesh mesh({.tp = 8, .cp = 2, .dp = 3}, 0);
+  EXPECT_EQ(refusal_of([&] { expert_group(mesh, 4); }),
+            "ep = 4 does not divide dp x cp = 3 x 2 = 6: ep may be 1, 2, 3, 6");
+  EXPECT_THROW(expert_data_group(mesh, 0), BadUse);
 }
 
 }  // namespace
