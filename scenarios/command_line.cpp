@@ -49,6 +49,9 @@ int run_named(const std::string& verb, const Words& words) {
   if (verb == "schedule") {
     return run_or_help(asked_schedule(words), schedule_verb);
   }
+  if (verb == "mesh") {
+    return run_or_help(asked_mesh(words), mesh_verb);
+  }
   if (verb == "figures") {
     return run_or_help(asked_figures(words), figures_verb);
   }

@@ -19,7 +19,7 @@ constexpr const char* exit_codes =
     "3 a rank was lost or silent past the limit, 4 deadlock, or members that disagree\n"
     "about an operation or a message, 5 out of device memory.\n";
 
-constexpr std::array<VerbText, 8> verbs{{
+constexpr std::array<VerbText, 9> verbs{{
     {"list", "show the scenarios, each with its lesson",
      "Examples:\n"
      "  ringside list\n"
@@ -77,6 +77,14 @@ constexpr std::array<VerbText, 8> verbs{{
      "A file is refused, with the reason, when it cannot run: what is missing or there twice, or "
      "the\n"
      "cycle of actions that wait for each other. docs/parallel/pipeline.md says more.\n"},
+    {"mesh", "lay a parallel plan out as a grid: a rank's groups, links and bytes of a step",
+     "Examples:\n"
+     "  ringside mesh --tp 8\n"
+     "  ringside mesh --tp 8 --pp 4 --dp 2 --microbatches 8 --rank 9\n"
+     "  ringside mesh --dp 128 --pp 16 --ep 64 --microbatches 16 --config deepseek-v3 --zero 1\n"
+     "\n"
+     "Bytes are by formula, for bf16; times at the link's bandwidth, without latency or overlap.\n"
+     "A plan that cannot run is refused, with the numbers and the nearest choices.\n"},
     {"figures", "compute the chapter's figures, run those that can be run, and compare",
      "Examples:\n"
      "  ringside figures\n"
