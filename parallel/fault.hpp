@@ -15,6 +15,7 @@ enum class Fault : std::uint8_t {
   replicated_gradient_not_summed,
   norm_counted_per_rank,  // what every rank holds is counted as often
   padding_counted,        // in the softmax
+  blocking_sends,         // of a pipeline: every send waits until it is received
   // of ZeRO
   gradient_scaled,         // every shard of the gradient is divided by the number of ranks
   shard_offset_wrong,      // a rank takes the next rank's chunk for its shard of the gradient

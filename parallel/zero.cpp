@@ -109,7 +109,7 @@ std::vector<Parameter*> Zero::parameters() {
 double Zero::gradient_norm() {
   double squares = 0;
   for (Parameter& piece : parameters_) {
-    const bool counts = !options_.counts || options_.counts(piece.piece->layout);
+    const bool counts = !options_.counts || options_.counts(piece);
     squares += counts ? sum_of_squares({&piece}) : 0;
   }
   if (options_.fault == Fault::padding_in_norm) {

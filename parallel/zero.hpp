@@ -39,8 +39,8 @@ struct ZeroOptions {
   // Of a model that is cut over other ranks too, whose parts this cuts further: none for a whole
   // one. Called before the gradients of a layer are reduced, which others may have to complete.
   std::function<void(std::size_t layer)> complete{};
-  // Whether the squares of a part with this layout are this rank's to add to the norm.
-  std::function<bool(const Layout& layout)> counts{};
+  // Whether the squares of a part are this rank's to add to the norm.
+  std::function<bool(const Parameter& part)> counts{};
   // A number summed over the ranks that share the model.
   std::function<double(double squares)> add_parts{};
   Fault fault = Fault::none;

@@ -17,7 +17,7 @@ bool differ(const std::vector<int>& nodes) {
 }  // namespace
 
 AxisGroup::AxisGroup(const Settings& s, Axis axis, int rank) {
-  const Mesh mesh({.tp = s.parallel.tp, .dp = data_parallel_ranks(s)}, rank);
+  const Mesh mesh(mesh_shape(s), rank);
   const Cluster cluster = cluster_of(s);
   for (const int r : mesh.members({axis})) {
     node_of.push_back(cluster.node_of(r));

@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include "scenarios/pipeline_settings.hpp"
+
 namespace ringside {
 
 DataParallelOptions dp_options(const Settings& settings, Fault fault, const AllReduce* planted) {
@@ -34,6 +36,20 @@ TensorParallelOptions tensor_options(const Settings& settings, Fault fault) {
           .reduce_scatter = settings.collectives.reduce_scatter,
           .all_gather = settings.collectives.all_gather,
           .fault = fault};
+}
+
+MeshTrainingOptions mesh_options(const Settings& settings, Fault fault, const AllReduce* planted) {
+  MeshTrainingOptions options{.shape = mesh_shape(settings),
+                              .microbatches = settings.parallel.microbatches,
+                              .zero = settings.parallel.zero,
+                              .data = dp_options(settings, fault, planted),
+                              .sharded = zero_options(settings, fault),
+                              .tensor = tensor_options(settings, fault)};
+  if (settings.parallel.pp > 1) {
+    options.pipeline = pipeline_plan(settings);
+    options.pipeline->blocking_sends = fault == Fault::blocking_sends;
+  }
+  return options;
 }
 
 OptimizerConfig optimizer_of(const Settings& s) {

@@ -4,17 +4,22 @@
 #include <vector>
 
 #include "models/optimizer.hpp"
-#include "parallel/data_parallel.hpp"
-#include "parallel/tensor_parallel.hpp"
-#include "parallel/zero.hpp"
+#include "parallel/mesh_training.hpp"
 #include "scenarios/settings.hpp"
 
 namespace ringside {
 
-// Ranks over which the batch is cut: what tensor parallelism leaves.
+// Ranks over which the batch is cut: what the other degrees leave.
 inline int data_parallel_ranks(const Settings& s) {
-  return s.ranks / s.parallel.tp;
+  return s.ranks / (s.parallel.tp * s.parallel.pp);
 }
+
+inline MeshShape mesh_shape(const Settings& s) {
+  return {.tp = s.parallel.tp, .pp = s.parallel.pp, .dp = data_parallel_ranks(s)};
+}
+
+MeshTrainingOptions mesh_options(const Settings& settings, Fault fault = Fault::none,
+                                 const AllReduce* planted = nullptr);
 
 DataParallelOptions dp_options(const Settings& settings, Fault fault = Fault::none,
                                const AllReduce* planted = nullptr);

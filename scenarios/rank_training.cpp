@@ -1,16 +1,13 @@
 #include "scenarios/rank_training.hpp"
 
-#include "models/gradient_norm.hpp"
+#include <map>
+
 #include "models/layout_parts.hpp"
 #include "models/random.hpp"
 #include "models/tensor_elements.hpp"
-#include "parallel/data_parallel.hpp"
-#include "parallel/data_parallel_step.hpp"
 #include "parallel/gather_checkpoint.hpp"
-#include "parallel/mesh.hpp"
+#include "parallel/mesh_training.hpp"
 #include "parallel/sharded_record.hpp"
-#include "parallel/tensor_parallel.hpp"
-#include "parallel/zero.hpp"
 #include "scenarios/parallel_options.hpp"
 
 namespace ringside {
@@ -44,11 +41,6 @@ std::uint64_t hash_of(const StepRecord& record, const std::vector<PieceOf>& part
   return h;
 }
 
-// Rank r's own seed: only the broadcast makes the weights equal, so that its absence shows.
-std::uint64_t own_seed(const TrainingPlan& plan, int rank) {
-  return rank == 0 ? plan.data.seed : mix(plan.data.seed + static_cast<std::uint64_t>(rank));
-}
-
 // How many tensors each layer has.
 std::vector<std::size_t> tensors_of(Model& model) {
   std::vector<std::size_t> counts;
@@ -56,6 +48,30 @@ std::vector<std::size_t> tensors_of(Model& model) {
     counts.push_back(layer.size());
   }
   return counts;
+}
+
+// Where each parameter of the model stands among those of the whole one.
+std::vector<std::size_t> places_in_whole(const TrainingPlan& plan, Model& model) {
+  DeviceMemory nothing(1 << 20, Backing::meta);
+  ComputeClock clock;
+  const auto whole = make_gpt({nothing, clock}, std::get<GptConfig>(plan.model), 0);
+  std::map<std::string, std::size_t> place;
+  for (const Parameter* p : flatten(whole->layers())) {
+    place.emplace(p->name, place.size());
+  }
+  std::vector<std::size_t> places;
+  for (const Parameter* p : flatten(model.layers())) {
+    places.push_back(place.at(p->name));
+  }
+  return places;
+}
+
+TensorValues picked(const TensorValues& all, const std::vector<std::size_t>& places) {
+  TensorValues values;
+  for (const std::size_t place : places) {
+    values.push_back(all[place]);
+  }
+  return values;
 }
 
 class RankTraining {
@@ -67,88 +83,74 @@ class RankTraining {
         settings_(request.settings),
         plan_(plan),
         reference_(reference),
-        mesh_({.tp = settings_.parallel.tp, .dp = data_parallel_ranks(settings_)}, rank.id()),
-        group_(rank, "dp", mesh_.members({Axis::dp})) {
-    make_model_or_part();
-    tensors_ = tensors_of(*model_);
-    if (plan.start && group_.rank() == 0) {
-      load_weights(*plan.start, flatten(model_->layers()));
+        training_(rank, plan, mesh_options(settings_, request.fault, request.all_reduce)) {
+    Model& model = training_.model();
+    tensors_ = tensors_of(model);
+    if (training_.model_group_size() > 1) {
+      places_ = places_in_whole(plan, model);
+      for (const Parameter* p : flatten(model.layers())) {
+        parts_.push_back({.shape = p->value.shape(), .layout = p->layout});
+      }
     }
+    if (plan.start && training_.data_group().rank() == 0) {
+      load_weights(*plan.start, flatten(model.layers()));
+    }
+    training_.distribute();
   }
 
-  std::vector<StepOutcome> with_data_parallelism();
-  std::vector<StepOutcome> with_zero();
+  std::vector<StepOutcome> run();
 
  private:
-  void make_model_or_part();
   const StepRecord& own_reference(int step);
-  ZeroOptions zero_options_of_part();
-  TensorValues whole_parameters() const;
+  TensorValues whole_parameters();
   std::unique_ptr<Optimizer> optimizer_for(const std::vector<Parameter*>& parameters) const;
   void save(int step, const StepRecord& record, const std::vector<Parameter*>& parameters,
             Optimizer& optimizer) const;
-  void see(int step, const StepTimes& times, const std::vector<Bucket>& buckets,
-           const StepRecord& record);
+  StepRecord with_whole_tensors(int step, const StepRecord& record);
+  void see(int step, const StepRecord& record);
 
   Rank& rank_;
   const TrainingRequest& request_;
   const Settings& settings_;
   const TrainingPlan& plan_;
   const Reference& reference_;
-  Mesh mesh_;
-  Comm group_;
-  std::unique_ptr<Comm> tp_group_;  // this and the next: of tensor parallelism
-  std::unique_ptr<TensorParallel> tp_;
-  std::unique_ptr<Model> model_;
+  MeshTraining training_;
   std::vector<std::size_t> tensors_;
-  std::vector<PieceOf> parts_;  // of the model's parameters, where it is cut
+  std::vector<std::size_t>
+      places_;  // this and the next: of the model's parameters, where it is cut
+  std::vector<PieceOf> parts_;
   StepRecord own_reference_;
   std::vector<StepOutcome> outcomes_;
 };
 
-void RankTraining::make_model_or_part() {
-  const Device device{rank_.memory(), rank_.clock()};
-  const std::uint64_t seed = own_seed(plan_, group_.rank());
-  if (settings_.parallel.tp == 1) {
-    model_ = make_model(device, plan_.model, seed);
-    return;
-  }
-  const auto& config = std::get<GptConfig>(plan_.model);
-  tp_group_ = std::make_unique<Comm>(rank_, "tp", mesh_.members({Axis::tp}));
-  tp_ = std::make_unique<TensorParallel>(*tp_group_, rank_.memory(), config,
-                                         tensor_options(settings_, request_.fault));
-  model_ = make_gpt(device, config, seed, {.cut = tp_->cut(), .seam = tp_->seam()});
-  for (const Parameter* p : flatten(model_->layers())) {
-    parts_.push_back({.shape = p->value.shape(), .layout = p->layout});
-  }
-}
-
 // What the reference has of this rank's part of the model.
 const StepRecord& RankTraining::own_reference(int step) {
   const StepRecord& whole = reference_[static_cast<std::size_t>(step)];
-  if (!tp_) {
+  if (parts_.empty()) {
     return whole;
   }
   own_reference_ = {.loss = whole.loss,
                     .gradient_norm = whole.gradient_norm,
-                    .gradients = parts_of(parts_, whole.gradients),
-                    .parameters = parts_of(parts_, whole.parameters)};
+                    .gradients = parts_of(parts_, picked(whole.gradients, places_)),
+                    .parameters = parts_of(parts_, picked(whole.parameters, places_))};
   return own_reference_;
 }
 
-TensorValues RankTraining::whole_parameters() const {
+TensorValues RankTraining::whole_parameters() {
   TensorValues values;
-  for (const Parameter* p : flatten(model_->layers())) {
+  for (const Parameter* p : flatten(training_.model().layers())) {
     with_elements(p->value,
                   [&](auto elements) { values.emplace_back(elements.begin(), elements.end()); });
   }
   return values;
 }
 
-void RankTraining::see(int step, const StepTimes& times, const std::vector<Bucket>& buckets,
-                       const StepRecord& record) {
+void RankTraining::see(int step, const StepRecord& record) {
   const StepRecord& reference = own_reference(step);
-  const auto pieces = pieces_of(buckets, group_.size(), group_.rank());
+  const auto& buckets = training_.buckets();
+  const StepTimes& times = training_.times();
+  const Comm& group = training_.data_group();
+  const auto pieces = pieces_of(buckets, group.size(), group.rank());
   const DType dtype = dtype_of(plan_.model);
   outcomes_.push_back(
       {.loss = record.loss,
@@ -165,6 +167,7 @@ void RankTraining::see(int step, const StepTimes& times, const std::vector<Bucke
        .copies_hash = hash_of(record, parts_, [](const Layout& l) { return l.dimension < 0; }),
        .kv_hash = hash_of(record, parts_, [](const Layout& l) { return l.partial_gradient; }),
        .memory = rank_.memory().ledger().current,
+       .peak_in_flight = training_.pipeline() ? training_.pipeline()->peak_in_flight() : 0,
        .start = times.start,
        .forward_end = times.forward_end,
        .backward_end = times.backward_end,
@@ -200,56 +203,30 @@ void RankTraining::save(int step, const StepRecord& record,
   }
 }
 
-std::vector<StepOutcome> RankTraining::with_data_parallelism() {
-  const auto parameters = flatten(model_->layers());
-  const auto layers = model_->layers();
-  DataParallelOptions options = dp_options(settings_, request_.fault, request_.all_reduce);
-  TrainingSeams seams;
-  if (tp_) {
-    options.complete = [&](std::size_t layer) { tp_->sum_partial_gradients(layers[layer]); };
-    seams.norm = [&] { return norm_of(tp_->sum_of_squares(parameters), parameters); };
+// With ZeRO a rank's record is of pieces.
+StepRecord RankTraining::with_whole_tensors(int step, const StepRecord& record) {
+  const Zero* zero = training_.zero();
+  if (zero == nullptr) {
+    return record;
   }
-  DataParallel dp(group_, rank_.memory(), layers, options);
+  StepRecord whole = whole_tensors(record, zero->pieces(), tensors_, own_reference(step));
+  if (settings_.parallel.zero < 3) {
+    whole.parameters = whole_parameters();
+  }
+  return whole;
+}
+
+std::vector<StepOutcome> RankTraining::run() {
+  const auto parameters = training_.parameters();
   const auto optimizer = optimizer_for(parameters);
-  dp.broadcast_weights();
-  DataParallelStep step(group_, dp, *model_, plan_, settings_.parallel.microbatches);
   train(
-      plan_, parameters, *optimizer, std::ref(step),
+      plan_, parameters, *optimizer, [&](int s) { return training_.gradient(s); },
       [&](int s, const StepRecord& record) {
-        see(s, step.times(), dp.buckets(), record);
+        training_.end_update();
+        see(s, with_whole_tensors(s, record));
         save(s, record, parameters, *optimizer);
       },
-      seams);
-  return outcomes_;
-}
-
-ZeroOptions RankTraining::zero_options_of_part() {
-  ZeroOptions options = zero_options(settings_, request_.fault);
-  if (tp_) {
-    options.complete = [this, layers = model_->layers()](std::size_t layer) {
-      tp_->sum_partial_gradients(layers[layer]);
-    };
-    options.counts = [this](const Layout& layout) { return tp_->counts_here(layout); };
-    options.add_parts = [this](double squares) { return tp_->sum(squares); };
-  }
-  return options;
-}
-
-std::vector<StepOutcome> RankTraining::with_zero() {
-  Zero zero(group_, rank_.memory(), *model_, zero_options_of_part());
-  const auto optimizer = optimizer_for(zero.parameters());
-  DataParallelStep step(group_, zero, *model_, plan_, settings_.parallel.microbatches);
-  train(plan_, zero.parameters(), *optimizer, std::ref(step),
-        [&](int s, const StepRecord& record) {
-          zero.end_update();
-          StepRecord whole = whole_tensors(record, zero.pieces(), tensors_, own_reference(s));
-          if (settings_.parallel.zero < 3) {
-            whole.parameters = whole_parameters();
-          }
-          see(s, step.times(), zero.buckets(), whole);
-          save(s, record, zero.parameters(), *optimizer);
-        },
-        {.norm = [&] { return zero.gradient_norm(); }});
+      training_.seams());
   return outcomes_;
 }
 
@@ -257,9 +234,7 @@ std::vector<StepOutcome> RankTraining::with_zero() {
 
 std::vector<StepOutcome> train_rank(Rank& rank, const TrainingRequest& request,
                                     const TrainingPlan& plan, const Reference& reference) {
-  RankTraining training(rank, request, plan, reference);
-  return request.settings.parallel.zero > 0 ? training.with_zero()
-                                            : training.with_data_parallelism();
+  return RankTraining(rank, request, plan, reference).run();
 }
 
 }  // namespace ringside

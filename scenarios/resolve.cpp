@@ -12,6 +12,7 @@
 #include "runtime/errors.hpp"
 #include "scenarios/model_settings.hpp"
 #include "scenarios/overrides.hpp"
+#include "scenarios/pipeline_settings.hpp"
 
 namespace ringside {
 namespace {
@@ -48,16 +49,27 @@ void resolve_degrees(Settings& settings) {
         "--ranks {3}, or take a parallel.tp that divides {1}",
         parallel.tp, settings.ranks, below, below + parallel.tp));
   }
-  const int left = settings.ranks / parallel.tp;
+  if (settings.ranks / parallel.tp % parallel.pp != 0) {
+    const int shared = parallel.tp * parallel.pp;
+    const int below = std::max(settings.ranks / shared, 1) * shared;
+    throw BadUse(fmt::format(
+        "parallel.tp = {0} of parallel.pp = {1} take ranks {2} at a time, and there are {3}: run "
+        "with --ranks {4} or --ranks {5}",
+        parallel.tp, parallel.pp, shared, settings.ranks, below, below + shared));
+  }
+  const int left = settings.ranks / (parallel.tp * parallel.pp);
   if (parallel.dp == 0) {
     parallel.dp = left;
   }
   if (parallel.dp != left) {
-    const std::string of = parallel.tp == 1 ? "" : fmt::format(" of parallel.tp = {}", parallel.tp);
-    throw BadUse(
-        fmt::format("parallel.dp = {0}, but {1} ranks{2} leave {3} for it: leave parallel.dp "
-                    "out, set it to {3}, or run with --ranks {4}",
-                    parallel.dp, settings.ranks, of, left, parallel.dp * parallel.tp));
+    const std::string of =
+        parallel.tp * parallel.pp == 1
+            ? ""
+            : fmt::format(" of parallel.tp = {} and parallel.pp = {}", parallel.tp, parallel.pp);
+    throw BadUse(fmt::format(
+        "parallel.dp = {0}, but {1} ranks{2} leave {3} for it: leave parallel.dp "
+        "out, set it to {3}, or run with --ranks {4}",
+        parallel.dp, settings.ranks, of, left, parallel.dp * parallel.tp * parallel.pp));
   }
 }
 
@@ -126,6 +138,7 @@ void check_all(Settings& settings) {
   check_tensor_parallel(settings);
   check_recompute_usable(settings);
   check_model(settings);
+  check_pipeline_settings(settings);
   if (const auto& text = settings.data.text; !text.empty()) {
     check_text_file(text, "data.text = " + text);
   }

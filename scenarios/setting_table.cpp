@@ -116,6 +116,20 @@ Rows parallel() {
           "no training, but one MLP of 5 tokens cut in this way; empty: a training",
           one_of({"", "column_row", "row_first", "column_only"}), &Settings::parallel,
           &ParallelSettings::split),
+      key("parallel.pp",
+          "pipeline-parallel degree: devices over which the blocks of a gpt are dealt out in "
+          "stages",
+          integer(1, most_ranks), &Settings::parallel, &ParallelSettings::pp),
+      key("parallel.schedule",
+          "of parallel.pp: a schedule that `ringside schedule` lists, or a CSV file", text(),
+          &Settings::parallel, &ParallelSettings::schedule),
+      key("parallel.chunks", "of interleaved: stages of a device", integer(1, 1024),
+          &Settings::parallel, &ParallelSettings::chunks),
+      key("parallel.stages",
+          "how layers are dealt out: number: as many blocks to each stage, the first ones one "
+          "more; "
+          "cost: so that the most expensive stage multiplies as little as can be, the head counted",
+          one_of({"number", "cost"}), &Settings::parallel, &ParallelSettings::stages),
       key("parallel.dp", "data-parallel degree; 0: what the other degrees leave",
           integer(0, most_ranks), &Settings::parallel, &ParallelSettings::dp),
       key("parallel.microbatches",
@@ -146,12 +160,21 @@ Rows parallel() {
 }
 
 Rows costs() {
+  const auto duration = time(std::chrono::seconds(1));
   return {
       key("costs.account",
           "what computing takes. counted: the matrix products that the layers charge; chapter: of "
           "model.config, 2 N' operations a token forward and 4 N' backward, N' the parameters of "
           "the text's layers, final norm and head",
           one_of({"counted", "chapter"}), &Settings::costs, &CostsSettings::account),
+      key("costs.F",
+          "of parallel.pp: a fixed time of the forward of a stage (when interleaved, of all its "
+          "chunks) and micro-batch; with F, I and W 0 layers charge their products",
+          duration, &Settings::costs, &CostsSettings::forward),
+      key("costs.I", "the same of the gradient of its input", duration, &Settings::costs,
+          &CostsSettings::input_gradient),
+      key("costs.W", "the same of the gradient of its weights", duration, &Settings::costs,
+          &CostsSettings::weight_gradient),
   };
 }
 

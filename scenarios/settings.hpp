@@ -62,7 +62,11 @@ struct ParallelSettings {
   int tp = 1;
   bool sp = false;    // with tp
   std::string split;  // of the bench; empty: a training
-  int dp = 0;         // 0: what the other degrees leave; resolve() fills it in
+  int pp = 1;
+  std::string schedule = "1f1b";  // this and the following two: of pp
+  int chunks = 1;                 // of interleaved
+  std::string stages = "number";  // how layers are dealt out: by number or by cost
+  int dp = 0;                     // 0: what the other degrees leave; resolve() fills it in
   int microbatches = 1;
   int zero = 0;                    // stage; 0: plain data parallelism
   bool prefetch = true;            // of stage 3
@@ -81,6 +85,13 @@ struct DpSettings {
 // What computing takes.
 struct CostsSettings {
   std::string account = "counted";  // or the chapter's, of model.config
+  // Of one stage and micro-batch, in place of what layers charge; all 0: what layers charge.
+  Time forward{0};
+  Time input_gradient{0};
+  Time weight_gradient{0};
+
+  bool fixed() const { return forward + input_gradient + weight_gradient > Time{0}; }
+
   bool operator==(const CostsSettings&) const = default;
 };
 
@@ -149,7 +160,7 @@ inline Cluster cluster_of(const Settings& settings) {
   return {.gpus_per_node = settings.cluster.gpus_per_node,
           .nvlink = {settings.links.nvlink.bandwidth, settings.links.nvlink.latency},
           .ib = {settings.links.ib.bandwidth, settings.links.ib.latency},
-          .flops = settings.cluster.flops,
+          .flops = settings.costs.fixed() ? Rate{} : settings.cluster.flops,
           .capacity = settings.cluster.capacity};
 }
 

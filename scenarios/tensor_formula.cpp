@@ -15,7 +15,7 @@ namespace ringside {
 namespace {
 
 int dp_rank_of(const Settings& s, int rank) {
-  return Mesh({.tp = s.parallel.tp, .dp = data_parallel_ranks(s)}, rank).at(Axis::dp);
+  return Mesh(mesh_shape(s), rank).at(Axis::dp);
 }
 
 // Tokens of each micro-batch of all steps that a rank of this place has.

@@ -38,6 +38,7 @@ struct StepOutcome {
   std::uint64_t copies_hash = 0;  // gradients and parameters that every tensor-parallel rank holds
   std::uint64_t kv_hash = 0;      // of keys and values
   std::array<std::int64_t, category_count> memory{};  // in use after the update, by category
+  int peak_in_flight = 0;  // micro-batches of a stage that a pipeline's device has held at once
   Time start{0};
   Time forward_end{0};  // this and the next: of the last micro-batch
   Time backward_end{0};

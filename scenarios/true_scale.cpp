@@ -57,7 +57,9 @@ class TrueScale {
     ZeroOptions options = zero_options(settings_, fault_);
     if (settings_.parallel.tp > 1) {
       options.complete = [this](std::size_t layer) { complete(layer); };
-      options.counts = [this](const Layout& layout) { return tp_.counts_here(layout); };
+      options.counts = [this](const Parameter& part) {
+        return tp_.counts_here(part.piece->layout);
+      };
       options.add_parts = [this](double squares) { return tp_.sum(squares); };
     }
     Zero zero(group_, rank_.memory(), *model_, options);

@@ -50,7 +50,7 @@ TensorSeen train_zero_rank(Rank& rank, const TensorTraining& on, const TrainingP
   const auto tensors = tensors_in(*model);
   options.bucket = on.bucket;
   options.complete = [&](std::size_t layer) { tp.sum_partial_gradients(layers[layer]); };
-  options.counts = [&](const Layout& layout) { return tp.counts_here(layout); };
+  options.counts = [&](const Parameter& part) { return tp.counts_here(part.piece->layout); };
   options.add_parts = [&](double squares) { return tp.sum(squares); };
   Zero zero(dp_group, rank.memory(), *model, options);
   const auto optimizer = make_optimizer(plan.optimizer, rank.memory(), zero.parameters());

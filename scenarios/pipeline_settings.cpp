@@ -1,0 +1,107 @@
+#include "scenarios/pipeline_settings.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <numeric>
+
+#include "models/text.hpp"
+#include "parallel/pipeline/generators.hpp"
+#include "parallel/pipeline/schedule_csv.hpp"
+#include "parallel/pipeline/validate.hpp"
+#include "runtime/errors.hpp"
+#include "scenarios/model_settings.hpp"
+
+namespace ringside {
+
+namespace {
+
+Schedule from_file(const Settings& s) {
+  const auto& p = s.parallel;
+  Schedule schedule = parse_schedule_csv(read_text(p.schedule), p.schedule);
+  require_valid(schedule);
+  const auto devices = static_cast<int>(schedule.devices.size());
+  if (devices != p.pp || schedule.microbatches != p.microbatches) {
+    throw BadUse(
+        fmt::format("parallel.schedule = {}: is for {} devices and {} microbatches, but "
+                    "parallel.pp = {} and parallel.microbatches = {}",
+                    p.schedule, devices, schedule.microbatches, p.pp, p.microbatches));
+  }
+  return schedule;
+}
+
+// Multiplications of a token, by layer.
+std::vector<std::int64_t> costs_of_layers(const Settings& s) {
+  std::vector<std::int64_t> costs;
+  for (const auto& layer : tensor_counts(model_of(s))) {
+    costs.push_back(
+        std::accumulate(layer.begin(), layer.end(), std::int64_t{0},
+                        [](auto sum, auto n) { return sum + static_cast<std::int64_t>(n); }));
+  }
+  costs.front() = 0;  // the embedding looks up
+  if (s.model.tied) {
+    costs.back() = std::int64_t{s.model.vocab} * s.model.hidden;
+  }
+  return costs;
+}
+
+}  // namespace
+
+Schedule schedule_of(const Settings& s) {
+  const auto& p = s.parallel;
+  if (p.schedule.ends_with(".csv")) {
+    return from_file(s);
+  }
+  const int stages = p.schedule == "dualpipev" ? 2 * p.pp : p.pp;
+  Schedule schedule = make_schedule(
+      p.schedule, {.stages = stages, .microbatches = p.microbatches, .chunks = p.chunks});
+  require_valid(schedule);
+  return schedule;
+}
+
+StageSplit split_of(const Settings& s, int stages) {
+  return s.parallel.stages == "cost"
+             ? split_by_cost(costs_of_layers(s), stages)
+             : split_by_number(static_cast<std::size_t>(s.model.layers), stages, 1, 2);
+}
+
+PipelinePlan pipeline_plan(const Settings& s) {
+  PipelinePlan plan{.schedule = schedule_of(s), .split = {}};
+  plan.split = split_of(s, plan.schedule.stages);
+  if (s.costs.fixed()) {
+    plan.costs = StageCosts{s.costs.forward, s.costs.input_gradient, s.costs.weight_gradient};
+  }
+  return plan;
+}
+
+void check_pipeline_settings(const Settings& s) {
+  const auto& p = s.parallel;
+  if (p.pp == 1) {
+    if (s.costs.fixed()) {
+      throw BadUse(
+          "costs.F, costs.I and costs.W are of the stages of a pipeline, but parallel.pp = 1: set "
+          "parallel.pp, or leave them out");
+    }
+    return;
+  }
+  if (s.model.kind != "gpt" || at_true_scale(s)) {
+    throw BadUse(
+        fmt::format("parallel.pp = {} deals out the blocks of model.kind = gpt without "
+                    "model.config: train a gpt, or set parallel.pp = 1",
+                    p.pp));
+  }
+  if (s.dp.sync_every_microbatch) {
+    throw BadUse(
+        "dp.sync_every_microbatch with parallel.pp: the micro-batches of a pipeline are under way "
+        "together and are reduced once: leave dp.sync_every_microbatch off");
+  }
+  if (!s.train.save.empty() || !s.train.resume.empty()) {
+    throw BadUse("train.save and train.resume cannot be used with parallel.pp yet: leave them out");
+  }
+  pipeline_plan(s);
+}
+
+std::string stages_text(const Settings& s) {
+  return text_of(pipeline_plan(s).split) + " layers";
+}
+
+}  // namespace ringside
