@@ -68,7 +68,7 @@ void MeshTraining::make_model() {
     part.seam = tensor_->seam();
   }
   if (options_.pipeline) {
-    const Placement placement(options_.pipeline->schedule);
+    const StagePlacement placement(options_.pipeline->schedule);
     part.layers = layers_of(options_.pipeline->split, placement.stages_on(mesh_.at(Axis::pp)));
   }
   model_ = make_gpt(device, gpt_of(plan_), seed, part);
