@@ -101,7 +101,7 @@ void check_pipeline_settings(const Settings& s) {
 }
 
 std::string stages_text(const Settings& s) {
-  return text_of(pipeline_plan(s).split) + " layers";
+  return split_text(pipeline_plan(s).split) + " layers";
 }
 
 }  // namespace ringside
