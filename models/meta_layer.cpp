@@ -1,5 +1,6 @@
 #include "models/meta_layer.hpp"
 
+#include "models/recomputed_layers.hpp"
 #include "runtime/errors.hpp"
 
 namespace ringside {
@@ -61,7 +62,7 @@ Tensor MetaLayer::forward(const Tensor& in, Saved& saved) {
   const Tensor x = enters() ? seam_->enter(in, saved.tokens(in), name_) : in;
   const std::size_t rows = x.shape().front();
   saved.tensors = {x};
-  charge(rows, " forward");
+  charge(rows, saved.pass == Pass::recompute ? " recompute" : " forward");
   const Tensor out = make(rows, out_, ".out");
   return leaves() ? seam_->leave(out, name_) : out;
 }
@@ -94,9 +95,27 @@ std::vector<Parameter*> MetaLayer::parameters() {
   return all;
 }
 
+namespace {
+
+// "layers.3" of "layers.3.attention" and "layers.3.mlp".
+std::unique_ptr<Layer> block_of(std::unique_ptr<Layer> attention, std::unique_ptr<Layer> mlp) {
+  const std::string name = attention->name().substr(0, attention->name().rfind('.'));
+  std::vector<std::unique_ptr<Layer>> halves;
+  halves.push_back(std::move(attention));
+  halves.push_back(std::move(mlp));
+  return std::make_unique<RecomputedLayers>(name, std::move(halves));
+}
+
+}  // namespace
+
 std::unique_ptr<Model> make_meta_model(Device device, const PublishedModel& model, DType dtype,
                                        Cut cut, const std::shared_ptr<Seam>& seam,
-                                       DeviceMemory* initial) {
+                                       DeviceMemory* initial, Recompute recompute) {
+  if (recompute == Recompute::selective) {
+    throw BadUse(
+        "selective recompute forgets the weights of attention, and a published model's "
+        "meta layers save none: take full or none");
+  }
   const std::size_t hidden = model.config.hidden;
   const auto ranks = static_cast<std::size_t>(cut.ranks);
   const std::size_t vocab = (model.config.vocab + ranks - 1) / ranks;
@@ -104,8 +123,12 @@ std::unique_ptr<Model> make_meta_model(Device device, const PublishedModel& mode
   for (const PublishedLayer& layer : model.layers) {
     const std::size_t in = layer.kind == LayerKind::embedding ? 1 : hidden;
     const std::size_t out = layer.kind == LayerKind::head ? vocab : hidden;
-    layers.push_back(
-        std::make_unique<MetaLayer>(device, layer, dtype, in, out, cut, seam, initial));
+    auto meta = std::make_unique<MetaLayer>(device, layer, dtype, in, out, cut, seam, initial);
+    if (recompute == Recompute::full && continues_block(layer)) {
+      layers.back() = block_of(std::move(layers.back()), std::move(meta));
+    } else {
+      layers.push_back(std::move(meta));
+    }
   }
   const auto loss = [device, dtype, seam](const Tensor& logits, std::span<const std::int32_t>) {
     const std::size_t tokens = logits.shape().front();

@@ -18,6 +18,7 @@
 #include "models/model.hpp"
 #include "models/published_cut.hpp"
 #include "models/published_model.hpp"
+#include "models/recompute.hpp"
 #include "models/seam.hpp"
 
 namespace ringside {
@@ -61,11 +62,14 @@ class MetaLayer : public Layer {
 
 // A published model whose layers are all meta: embedding [tokens, 1] -> [tokens, hidden], …, head
 // [tokens, hidden] -> [tokens, vocab], or a rank's part of it. The loss is 0, for there is none;
-// its gradient is meta. `initial` outlives the model, and is as MetaLayer says.
+// its gradient is meta. `initial` outlives the model, and is as MetaLayer says. With full recompute
+// attention and MLP of a block are one layer, "layers.3", which keeps its input alone. Throws
+// BadUse for selective recompute: a meta layer saves no weights of attention.
 std::unique_ptr<Model> make_meta_model(Device device, const PublishedModel& model, DType dtype,
                                        Cut cut = {},
                                        const std::shared_ptr<Seam>& seam = std::make_shared<Seam>(),
-                                       DeviceMemory* initial = nullptr);
+                                       DeviceMemory* initial = nullptr,
+                                       Recompute recompute = Recompute::none);
 
 // One sample of so many tokens, which say nothing.
 Batch meta_batch(std::size_t tokens);

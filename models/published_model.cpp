@@ -37,6 +37,10 @@ std::size_t PublishedLayer::parameters() const {
   return sum;
 }
 
+bool continues_block(const PublishedLayer& layer) {
+  return layer.kind == LayerKind::mlp || layer.kind == LayerKind::experts;
+}
+
 std::size_t PublishedModel::count(std::string_view group) const {
   std::size_t sum = 0;
   for (const auto& layer : layers) {

@@ -54,6 +54,9 @@ struct PublishedLayer {
   std::size_t parameters() const;
 };
 
+// Whether it makes one block together with the layer before it: an MLP with its attention.
+bool continues_block(const PublishedLayer& layer);
+
 struct PublishedModel {
   PublishedConfig config;
   // In forward order; what stands beside the text (vision, prediction of more tokens) where its

@@ -6,28 +6,43 @@ namespace ringside {
 
 namespace {
 
-// The hooks of another, and the moment at which forward has ended.
-class ForwardEnd : public LayerHooks {
+// The hooks of those who watch and of the reduction, and the moment at which forward has ended.
+class StepHooks : public LayerHooks {
  public:
-  ForwardEnd(LayerHooks& inner, Rank& rank, Time& at) : inner_(inner), rank_(rank), at_(at) {}
+  StepHooks(LayerHooks& watch, LayerHooks& inner, Rank& rank, Time& forward_end)
+      : watch_(watch), inner_(inner), rank_(rank), forward_end_(forward_end) {}
 
-  void before_forward(std::size_t layer) override { inner_.before_forward(layer); }
-
-  void after_forward(std::size_t layer) override {
-    inner_.after_forward(layer);
-    at_ = rank_.now();
+  void before_forward(std::size_t layer) override {
+    watch_.before_forward(layer);
+    inner_.before_forward(layer);
   }
 
-  void before_backward(std::size_t layer) override { inner_.before_backward(layer); }
+  void after_forward(std::size_t layer) override {
+    watch_.after_forward(layer);
+    inner_.after_forward(layer);
+    forward_end_ = rank_.now();
+  }
 
-  void before_weight_gradient(std::size_t layer) override { inner_.before_weight_gradient(layer); }
+  void before_backward(std::size_t layer) override {
+    watch_.before_backward(layer);
+    inner_.before_backward(layer);
+  }
 
-  void after_backward(std::size_t layer) override { inner_.after_backward(layer); }
+  void before_weight_gradient(std::size_t layer) override {
+    watch_.before_weight_gradient(layer);
+    inner_.before_weight_gradient(layer);
+  }
+
+  void after_backward(std::size_t layer) override {
+    watch_.after_backward(layer);
+    inner_.after_backward(layer);
+  }
 
  private:
+  LayerHooks& watch_;
   LayerHooks& inner_;
   Rank& rank_;
-  Time& at_;
+  Time& forward_end_;
 };
 
 }  // namespace
@@ -56,7 +71,7 @@ StepSum DataParallelStep::operator()(int step) {
   for (int m = 0; m < microbatches_; ++m) {
     const Batch batch = batches_(step, m);
     sum.tokens += batch.tokens();
-    ForwardEnd hooks(dp_.begin_microbatch(m, microbatches_), rank, times_.forward_end);
+    StepHooks hooks(*watch_, dp_.begin_microbatch(m, microbatches_), rank, times_.forward_end);
     sum.loss += model_.forward_backward(batch, hooks);
     times_.backward_end = rank.now();
     dp_.end_microbatch();

@@ -42,6 +42,9 @@ class DataParallelStep {
   DataParallelStep(Comm& group, GradientReduction& dp, Model& model, const TrainingPlan& plan,
                    int microbatches);
 
+  // `hooks`, which outlive the step, are called too, before those of the reduction.
+  void watch(LayerHooks& hooks) { watch_ = &hooks; }
+
   // Leaves the gradient of the global token sum where `dp` puts it. Loss and tokens are global too.
   StepSum operator()(int step);
 
@@ -54,6 +57,8 @@ class DataParallelStep {
   Microbatches batches_;
   int microbatches_;
   StepTimes times_;
+  LayerHooks none_;
+  LayerHooks* watch_ = &none_;
 };
 
 }  // namespace ringside

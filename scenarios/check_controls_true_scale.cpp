@@ -42,6 +42,14 @@ std::vector<Control> controls_of(const Settings& s) {
            .check = "exposed",
            .change = [](Settings& faulty) { faulty.dp.overlap = false; },
            .applies = s.dp.overlap},
+          {.name = "blocks_kept",
+           .check = "recompute",
+           .change =
+               [](Settings& faulty) {
+                 faulty.parallel.recompute = "none";
+                 faulty.cluster.capacity.reset();
+               },
+           .applies = s.parallel.recompute == "full"},
           {.name = "other_account",
            .check = "exposed",
            .change = [](Settings& faulty) { faulty = *by_other_account(faulty); },
@@ -52,6 +60,7 @@ std::vector<Control> controls_of(const Settings& s) {
 Checks gates_of(const CheckContext& context, std::string_view check) {
   return check == "traffic"       ? check_traffic(context)
          : check == "model_state" ? check_model_state(context)
+         : check == "recompute"   ? activation_gates(context.settings, context.main)
                                   : exposed_gates(context.settings, context.main);
 }
 

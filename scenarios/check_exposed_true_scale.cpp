@@ -13,9 +13,9 @@ namespace ringside {
 namespace {
 
 bool has_formula(const Settings& s) {
-  return s.ranks > 1 && s.parallel.zero == 0 && s.parallel.microbatches == 1 &&
-         s.parallel.recompute == "none" && s.collectives.all_reduce == "ring" &&
-         s.train.batch % s.ranks == 0 && only_link(s);
+  return s.ranks > 1 && s.parallel.tp == 1 && s.parallel.zero == 0 &&
+         s.parallel.microbatches == 1 && s.parallel.recompute == "none" &&
+         s.collectives.all_reduce == "ring" && s.train.batch % s.ranks == 0 && only_link(s);
 }
 
 std::string account_text(const Settings& s) {

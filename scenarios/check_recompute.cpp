@@ -2,6 +2,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "scenarios/checks.hpp"
+#include "scenarios/model_settings.hpp"
 #include "scenarios/outcome_figures.hpp"
 
 namespace ringside {
@@ -35,6 +36,9 @@ Check other_seed(const CheckContext& context, const TrainingOutcome& kept) {
 
 Checks check_recompute(const CheckContext& context) {
   const Settings& s = context.settings;
+  if (at_true_scale(s)) {
+    return check_recompute_at_true_scale(context);
+  }
   if (s.parallel.recompute == "none") {
     return {{.name = "recompute.bits",
              .measured = "parallel.recompute = none",

@@ -57,6 +57,7 @@ Checks check_exposed_at_true_scale(const CheckContext& context);
 Checks check_activations(const CheckContext& context);  // check_tensor.cpp
 Checks check_across_nodes(const CheckContext& context);
 Checks check_recompute(const CheckContext& context);  // check_recompute.cpp
+Checks check_recompute_at_true_scale(const CheckContext& context);
 Checks check_zero_bits(const CheckContext& context);  // check_zero.cpp
 Checks check_model_state(const CheckContext& context);
 Checks check_prefetch(const CheckContext& context);  // check_prefetch.cpp
@@ -64,6 +65,10 @@ Checks check_prefetch(const CheckContext& context);  // check_prefetch.cpp
 // The gates of a training run against its reference, named "prefix.…"; f32 or f64 by the settings.
 Checks training_gates(const std::string& prefix, const Settings& settings,
                       const TrainingOutcome& outcome);
+
+// At true scale: activations by what they belong to, in the ledger and by formula; none of a part
+// of a model.
+Checks activation_gates(const Settings& settings, const TrainingOutcome& outcome);
 
 // At true scale: modelled backward and exposed time, executed and by formula; none where there is
 // no formula.

@@ -3,6 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "collectives/all_reduce.hpp"
 #include "models/meta_layer.hpp"
@@ -40,54 +41,59 @@ std::vector<Seen> all_reduce_gradients(const FigureInputs& inputs, int ranks,
   });
 }
 
-// `value` is a whole number of `unit`: divided once, so that equal ranks leave no rounding.
-Executed over_ranks(const std::vector<Seen>& ranks, std::int64_t (*value)(const Seen&), double unit,
-                    std::string summed) {
-  std::int64_t sum = 0;
-  std::int64_t least = value(ranks.front());
-  std::int64_t most = least;
+std::vector<std::int64_t> values_of(const std::vector<Seen>& ranks, std::int64_t Seen::*value) {
+  std::vector<std::int64_t> values;
   for (const Seen& seen : ranks) {
-    sum += value(seen);
-    least = std::min(least, value(seen));
-    most = std::max(most, value(seen));
+    values.push_back(seen.*value);
   }
-  return {.mean = static_cast<double>(sum) / (static_cast<double>(ranks.size()) * unit),
-          .least = static_cast<double>(least) / unit,
-          .most = static_cast<double>(most) / unit,
-          .summed = std::move(summed)};
+  return values;
 }
 
 Executed sent(const std::vector<Seen>& ranks) {
-  return over_ranks(
-      ranks, [](const Seen& seen) { return seen.sent; }, 1,
-      fmt::format("label {}: bytes sent, mean of {} ranks", label, ranks.size()));
+  return over_ranks(values_of(ranks, &Seen::sent), 1,
+                    fmt::format("label {}: bytes sent, mean of {} ranks", label, ranks.size()));
 }
 
 Executed received_by_rank_0(const std::vector<Seen>& ranks) {
-  return over_ranks(
-      {ranks.front()}, [](const Seen& seen) { return seen.received; }, 1,
-      fmt::format("label {}: bytes received by rank 0 of {}", label, ranks.size()));
+  return over_ranks({ranks.front().received}, 1,
+                    fmt::format("label {}: bytes received by rank 0 of {}", label, ranks.size()));
+}
+
+Executed padded(Executed executed, const FigureInputs& inputs, int ranks,
+                std::string_view algorithm, std::int64_t without) {
+  executed.padded = in_padded_buckets(inputs, ranks, algorithm, without);
+  return executed;
+}
+
+// The ring's and the naive all-reduce's, on many ranks.
+std::map<std::string, Executed> on_many_ranks(const FigureInputs& inputs) {
+  const int ranks = inputs.many_ranks;
+  const auto ring = all_reduce_gradients(inputs, ranks, "ring", inputs.cluster);
+  const auto naive = all_reduce_gradients(inputs, ranks, "naive", inputs.cluster);
+  const auto all = values_of(ring, &Seen::sent);
+  const auto sum = std::accumulate(all.begin(), all.end(), std::int64_t{0});
+  return {
+      {"DP08", padded(sent(ring), inputs, ranks, "ring", sum)},
+      {"DP10", padded(received_by_rank_0(naive), inputs, ranks, "naive", naive.front().received)}};
 }
 
 // Forward and backward of one micro-batch of the anchor, cut over the ranks.
 Executed sent_by_layers(const FigureInputs& inputs) {
   const JobOptions options{.cluster = inputs.cluster, .memory = Backing::meta};
   const auto tokens = static_cast<std::size_t>(inputs.tokens);
+  const auto ranks = run_ranks(inputs.ranks, options, [&](Rank& rank) {
+    const auto seam = make_tensor_seam(rank.world(), rank.memory(), {});
+    make_meta_model({rank.memory(), rank.clock()}, inputs.anchor, DType::bf16,
+                    {rank.id(), rank.size()}, seam)
+        ->forward_backward(meta_batch(tokens));
+    Seen seen;
+    for (const TrafficSum& sum : rank.traffic().sums()) {
+      seen.sent += std::string_view(sum.label).starts_with("layers.") ? sum.sent_bytes : 0;
+    }
+    return seen;
+  });
   return over_ranks(
-      run_ranks(inputs.ranks, options,
-                [&](Rank& rank) {
-                  const auto seam = make_tensor_seam(rank.world(), rank.memory(), {});
-                  make_meta_model({rank.memory(), rank.clock()}, inputs.anchor, DType::bf16,
-                                  {rank.id(), rank.size()}, seam)
-                      ->forward_backward(meta_batch(tokens));
-                  Seen seen;
-                  for (const TrafficSum& sum : rank.traffic().sums()) {
-                    seen.sent +=
-                        std::string_view(sum.label).starts_with("layers.") ? sum.sent_bytes : 0;
-                  }
-                  return seen;
-                }),
-      [](const Seen& seen) { return seen.sent; }, 1,
+      values_of(ranks, &Seen::sent), 1,
       fmt::format("labels layers.*: bytes sent, mean of {} ranks; without embed, head, loss",
                   inputs.ranks));
 }
@@ -97,27 +103,39 @@ Executed seconds_over_infiniband(const FigureInputs& inputs) {
   Cluster cluster = inputs.cluster;
   cluster.gpus_per_node = 1;
   cluster.ib.latency = Time{0};
+  std::vector<std::int64_t> picoseconds;
+  for (const Seen& seen : all_reduce_gradients(inputs, inputs.ranks, "ring", cluster)) {
+    picoseconds.push_back(seen.took.count());
+  }
   return over_ranks(
-      all_reduce_gradients(inputs, inputs.ranks, "ring", cluster),
-      [](const Seen& seen) { return seen.took.count(); }, 1e12,
+      picoseconds, 1e12,
       fmt::format("label {}: modelled seconds of the all-reduce, {} nodes of one card, latency 0",
                   label, inputs.ranks));
 }
 
 }  // namespace
 
+Executed over_ranks(const std::vector<std::int64_t>& values, double unit, std::string summed) {
+  const auto sum = std::accumulate(values.begin(), values.end(), std::int64_t{0});
+  const auto [least, most] = std::ranges::minmax(values);
+  return {.mean = static_cast<double>(sum) / (static_cast<double>(values.size()) * unit),
+          .least = static_cast<double>(least) / unit,
+          .most = static_cast<double>(most) / unit,
+          .summed = std::move(summed)};
+}
+
 std::map<std::string, Executed> executed_figures(const FigureInputs& inputs) {
   const Cluster& cluster = inputs.cluster;
   const int few = inputs.ranks;
-  const int many = inputs.many_ranks;
-  return {
+  std::map<std::string, Executed> executed{
       {"DP07", sent(all_reduce_gradients(inputs, few, "ring", cluster))},
-      {"DP08", sent(all_reduce_gradients(inputs, many, "ring", cluster))},
       {"DP09", received_by_rank_0(all_reduce_gradients(inputs, few, "naive", cluster))},
-      {"DP10", received_by_rank_0(all_reduce_gradients(inputs, many, "naive", cluster))},
       {"DP12", seconds_over_infiniband(inputs)},
       {"TP03", sent_by_layers(inputs)},
   };
+  executed.merge(on_many_ranks(inputs));
+  executed.merge(executed_stages(inputs));
+  return executed;
 }
 
 }  // namespace ringside

@@ -43,6 +43,14 @@ Json json_of(double value) {
   return whole(value) ? Json(static_cast<std::int64_t>(value)) : Json(value);
 }
 
+Json json_of(const PaddedTraffic& padded) {
+  return {{"over", padded.over},
+          {"elements", padded.elements},
+          {"without_bytes", padded.without},
+          {"adds_bytes", padded.adds},
+          {"counted_bytes", padded.counted}};
+}
+
 Json json_of(const JudgedFigure& judged) {
   const Figure& figure = judged.figure;
   Json row{{"id", figure.id},
@@ -56,6 +64,9 @@ Json json_of(const JudgedFigure& judged) {
     row["executed_least"] = json_of(judged.executed->least);
     row["executed_most"] = json_of(judged.executed->most);
     row["summed"] = judged.executed->summed;
+    if (const auto& padded = judged.executed->padded) {
+      row["padding"] = json_of(*padded);
+    }
   }
   row["unit"] = figure.unit;
   if (!figure.property.empty()) {
@@ -76,7 +87,18 @@ std::string summed_text(const JudgedFigure& judged) {
   const auto spread = e.least == e.most
                           ? std::string()
                           : fmt::format(" (least {}, most {})", text_of(e.least), text_of(e.most));
-  return fmt::format("    {}: {}{}\n", judged.figure.id, e.summed, spread);
+  auto text = fmt::format("    {}: {}{}\n", judged.figure.id, e.summed, spread);
+  if (e.padded) {
+    const auto grouped = [](std::int64_t bytes) { return text_of(static_cast<double>(bytes)); };
+    text += fmt::format(
+        "          {}: {} B without padding; {} elements of padding in the buckets add {} B; "
+        "counted "
+        "in the buckets {} B: {}\n",
+        e.padded->over, grouped(e.padded->without), grouped(e.padded->elements),
+        grouped(e.padded->adds), grouped(e.padded->counted),
+        e.padded->holds() ? "the sum" : "NOT the sum");
+  }
+  return text;
 }
 
 std::string verdict_text(const JudgedFigure& judged) {
@@ -127,7 +149,8 @@ std::string_view JudgedFigure::verdict() const {
   }
   const bool display =
       !figure.comparable || row.shown == displays_nothing || figure.shown == row.shown;
-  const bool run = !executed || executed->mean == figure.exact;
+  const bool run = !executed || (executed->mean == figure.exact &&
+                                 (!executed->padded || executed->padded->holds()));
   return figure.holds && display && run ? "pass" : "fail";
 }
 

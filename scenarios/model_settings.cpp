@@ -28,12 +28,6 @@ bool is_gpt(const Settings& settings) {
   return settings.model.kind == "gpt";
 }
 
-Recompute parse_recompute(const std::string& name) {
-  return name == "full"        ? Recompute::full
-         : name == "selective" ? Recompute::selective
-                               : Recompute::none;
-}
-
 std::string measures(const Settings& settings) {
   const ModelSettings& m = settings.model;
   const std::string own = is_gpt(settings) ? fmt::format("model.ffn = {}", m.ffn)
@@ -42,15 +36,19 @@ std::string measures(const Settings& settings) {
   return fmt::format("model.hidden = {}, model.layers = {}, {}", m.hidden, m.layers, own);
 }
 
-// Of what the first of `ranks` has: the parts of all are of one size.
-std::vector<std::vector<std::size_t>> counts_of_published(const std::string& name, int ranks) {
+// Of what the first of `ranks` has: the parts of all are of one size. With full recompute a block
+// is one layer.
+std::vector<std::vector<std::size_t>> counts_of_published(const Settings& settings, int ranks) {
+  const bool blocks = recompute_of(settings) == Recompute::full;
   std::vector<std::vector<std::size_t>> counts;
-  for (const PublishedLayer& layer : published_model(name).layers) {
-    auto& row = counts.emplace_back();
+  for (const PublishedLayer& layer : published_model(settings.model.config).layers) {
+    if (!blocks || !continues_block(layer)) {
+      counts.emplace_back();
+    }
     for (const PublishedTensor& tensor : layer.tensors) {
       if (tensor.trained) {
         const auto shape = share_of(tensor, {.rank = 0, .ranks = ranks}, layer.kind).shape;
-        row.push_back(
+        counts.back().push_back(
             std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>()));
       }
     }
@@ -62,7 +60,7 @@ std::vector<std::vector<std::size_t>> counts_of_published(const std::string& nam
 void check_true_scale(const Settings& settings) {
   published_model_of(settings);
   part_counts_of(settings);
-  constexpr std::array without_data{"traffic", "model_state", "exposed", "controls"};
+  constexpr std::array without_data{"traffic", "model_state", "exposed", "recompute", "controls"};
   for (const std::string& name : settings.checks.run) {
     if (std::ranges::find(without_data, name) == without_data.end()) {
       throw BadUse(
@@ -98,12 +96,19 @@ std::optional<Settings> by_other_account(Settings settings) {
              : std::optional(std::move(settings));
 }
 
+Recompute recompute_of(const Settings& settings) {
+  const std::string& name = settings.parallel.recompute;
+  return name == "full"        ? Recompute::full
+         : name == "selective" ? Recompute::selective
+                               : Recompute::none;
+}
+
 DType element_type(const Settings& settings) {
   return at_true_scale(settings) ? DType::bf16 : parse_dtype(settings.model.dtype);
 }
 
 std::vector<std::vector<std::size_t>> tensor_counts_of(const Settings& settings) {
-  return at_true_scale(settings) ? counts_of_published(settings.model.config, 1)
+  return at_true_scale(settings) ? counts_of_published(settings, 1)
                                  : tensor_counts(model_of(settings));
 }
 
@@ -112,7 +117,7 @@ std::vector<std::vector<std::size_t>> part_counts_of(const Settings& settings) {
   if (tp == 1) {
     return tensor_counts_of(settings);
   }
-  return at_true_scale(settings) ? counts_of_published(settings.model.config, tp)
+  return at_true_scale(settings) ? counts_of_published(settings, tp)
                                  : tensor_counts(std::get<GptConfig>(model_of(settings)), tp);
 }
 
@@ -131,7 +136,7 @@ ModelConfig model_of(const Settings& settings) {
                      .vocab = size(m.vocab),
                      .tied = m.tied,
                      .dtype = parse_dtype(m.dtype),
-                     .recompute = parse_recompute(settings.parallel.recompute)};
+                     .recompute = recompute_of(settings)};
   }
   return MlpConfig{.context = size(m.context),
                    .embedding = size(m.embedding),

@@ -7,6 +7,7 @@
 
 #include "models/model_config.hpp"
 #include "models/published_model.hpp"
+#include "models/recompute.hpp"
 #include "scenarios/settings.hpp"
 
 namespace ringside {
@@ -22,6 +23,8 @@ PublishedModel published_model_of(const Settings& settings);
 
 // The same scenario by the other account; none where the chapter has none, for experts.
 std::optional<Settings> by_other_account(Settings settings);
+
+Recompute recompute_of(const Settings& settings);
 
 // Of weights and gradients.
 DType element_type(const Settings& settings);

@@ -99,9 +99,20 @@ void check_recompute_usable(const Settings& settings) {
   if (recompute == "none") {
     return;
   }
-  if (settings.model.kind != "gpt" || at_true_scale(settings)) {
+  if (at_true_scale(settings) && recompute != "full") {
     throw BadUse("parallel.recompute = " + recompute +
-                 " is for the blocks of model.kind = gpt without model.config: set it to none, or "
+                 " forgets the weights of attention, which model.config = " +
+                 settings.model.config + " on meta memory does not save: set it to full or none");
+  }
+  if (at_true_scale(settings) && settings.parallel.tp > 1) {
+    throw BadUse(
+        fmt::format("parallel.recompute = {} of model.config with parallel.tp = {} cannot run yet: "
+                    "set parallel.tp to 1, or parallel.recompute to none",
+                    recompute, settings.parallel.tp));
+  }
+  if (settings.model.kind != "gpt" && !at_true_scale(settings)) {
+    throw BadUse("parallel.recompute = " + recompute +
+                 " is for the blocks of model.kind = gpt, or of model.config: set it to none, or "
                  "train a gpt");
   }
 }

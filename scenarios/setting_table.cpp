@@ -144,8 +144,8 @@ Rows parallel() {
           "before it computes",
           boolean(), &Settings::parallel, &ParallelSettings::prefetch),
       key("parallel.recompute",
-          "of gpt: what a block forgets and computes again in backward; selective: the weights of "
-          "attention, full: all but its input",
+          "of gpt, and of model.config none or full: what a block forgets and computes again in "
+          "backward; selective: the weights of attention, full: all but its input",
           one_of({"none", "selective", "full"}), &Settings::parallel, &ParallelSettings::recompute),
       key("dp.bucket",
           "a bucket closes before it would pass this; a larger tensor is a bucket alone",

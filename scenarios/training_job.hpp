@@ -39,6 +39,9 @@ struct StepOutcome {
   std::uint64_t kv_hash = 0;      // of keys and values
   std::array<std::int64_t, category_count> memory{};  // in use after the update, by category
   int peak_in_flight = 0;  // micro-batches of a stage that a pipeline's device has held at once
+  // At true scale, bytes of activations of the blocks (block_activations_watch.hpp).
+  std::int64_t kept_of_blocks = 0;
+  std::int64_t in_flight_of_blocks = 0;
   Time start{0};
   Time forward_end{0};  // this and the next: of the last micro-batch
   Time backward_end{0};

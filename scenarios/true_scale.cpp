@@ -7,6 +7,8 @@
 #include "parallel/mesh.hpp"
 #include "parallel/tensor_parallel.hpp"
 #include "parallel/zero.hpp"
+#include "scenarios/block_activations_watch.hpp"
+#include "scenarios/model_settings.hpp"
 #include "scenarios/parallel_options.hpp"
 
 namespace ringside {
@@ -27,14 +29,14 @@ class TrueScale {
   TrueScale(Rank& rank, const Settings& settings, const PublishedModel& published, Fault fault)
       : rank_(rank),
         settings_(settings),
-        published_(published),
         fault_(fault),
         host_(1 << 20, Backing::meta),
         mesh_({.tp = settings.parallel.tp, .dp = data_parallel_ranks(settings)}, rank.id()),
         tp_group_(rank, "tp", mesh_.members({Axis::tp})),
         tp_(tp_group_, rank.memory(), published, tensor_options(settings, fault)),
         model_(make_meta_model({rank.memory(), rank.clock()}, published, DType::bf16, tp_.cut(),
-                               tp_.seam(), settings.parallel.zero > 0 ? &host_ : nullptr)),
+                               tp_.seam(), settings.parallel.zero > 0 ? &host_ : nullptr,
+                               recompute_of(settings))),
         group_(rank, "dp", mesh_.members({Axis::dp})) {}
 
   std::vector<StepOutcome> with_data_parallelism() {
@@ -72,7 +74,7 @@ class TrueScale {
  private:
   // The vision tower, which text does not pass, has no gradient that could be in parts.
   void complete(std::size_t layer) {
-    if (published_.layers[layer].kind != LayerKind::vision) {
+    if (model_->layer(layer).name() != "vision") {
       tp_.sum_partial_gradients(model_->layers()[layer]);
     }
   }
@@ -82,6 +84,8 @@ class TrueScale {
                                  Before before) {
     DataParallelStep step(group_, reduction, *model_, tokens_of(settings_, group_),
                           settings_.parallel.microbatches);
+    BlockActivationsWatch watch(rank_, *model_);
+    step.watch(watch);
     std::vector<StepOutcome> outcomes;
     for (int s = 0; s < settings_.train.steps; ++s) {
       step(s);
@@ -90,6 +94,8 @@ class TrueScale {
       after();
       StepOutcome outcome;
       outcome.memory = rank_.memory().ledger().current;
+      outcome.kept_of_blocks = watch.kept();
+      outcome.in_flight_of_blocks = watch.in_flight();
       outcome.start = step.times().start;
       outcome.forward_end = step.times().forward_end;
       outcome.backward_end = step.times().backward_end;
@@ -102,7 +108,6 @@ class TrueScale {
 
   Rank& rank_;
   const Settings& settings_;
-  const PublishedModel& published_;
   Fault fault_;
   DeviceMemory host_;
   Mesh mesh_;

@@ -122,6 +122,19 @@ TEST(Figures, ThatDifferFail) {
   EXPECT_EQ((JudgedFigure{row, statement("DP06", "", "", false, "55.6 GB"), {}}).verdict(), "fail");
 }
 
+TEST(Figures, ThatPaddingDoesNotExplainFail) {
+  const FigureRow row{"DP08", "DP", "", "", "109.4 GB", "formula"};
+  const auto verdict = [&](std::int64_t counted) {
+    return JudgedFigure{
+        row, number("DP08", "", 1000, "B", "109.4 GB"),
+        Executed{.mean = 1000,
+                 .padded = PaddedTraffic{.without = 64'000, .adds = 8, .counted = counted}}}
+        .verdict();
+  };
+  EXPECT_EQ(verdict(64'008), "pass");
+  EXPECT_EQ(verdict(64'009), "fail");
+}
+
 // By true counting: the mean over ranks whose chunks differ by an element.
 TEST(Figures, AreExecutedAtTrueScale) {
   const auto executed = executed_figures({});
@@ -133,6 +146,39 @@ TEST(Figures, AreExecutedAtTrueScale) {
   EXPECT_EQ(executed.at("DP12").mean, 1.94469995664);
   EXPECT_EQ(executed.at("TP03").least, 18'790'481'920);
   EXPECT_EQ(executed.at("TP03").most, 18'790'481'920);
+  EXPECT_EQ(executed.at("DP03").mean, 444'502'847'232);
+  EXPECT_EQ(executed.at("ZR01").mean, 152'797'853'736);
+  EXPECT_EQ(executed.at("ZR02").mean, 104'180'354'820);
+  EXPECT_EQ(executed.at("ZR03").mean, 55'562'855'904);
+  EXPECT_EQ(executed.at("ZR04").mean, 145'852'496'748);
+  EXPECT_EQ(executed.at("ZR05").mean, 1.5);
+  EXPECT_EQ(executed.at("ZR06").mean, 0.5);
+  EXPECT_EQ(executed.at("ZR07").mean, 2);
+  EXPECT_EQ(executed.at("ZR08").mean, 3);
+  EXPECT_EQ(executed.at("ZR09").mean, 24'437'144'096);
+  EXPECT_EQ(executed.at("ME01").mean, 2'684'354'560);
+  EXPECT_EQ(executed.at("ME02").mean, 58'247'210'464);
+  for (const auto& [id, figure] : executed) {
+    EXPECT_EQ(figure.padded.has_value(), id == "DP08" || id == "DP10") << id;
+  }
+}
+
+// What is counted in buckets is what is counted without, and 2 bytes for each time that padding is
+// sent. A bucket is a layer; what it lacks to a multiple of 64 is its padding.
+TEST(Figures, OnManyRanksAreWhatPaddingAddsApart) {
+  std::int64_t elements = 0;
+  for (const PublishedLayer& layer : published_model("qwen3.8-27b").layers) {
+    elements += static_cast<std::int64_t>((64 - layer.parameters() % 64) % 64);
+  }
+  const FigureInputs inputs;
+  const auto ring = in_padded_buckets(inputs, 64, "ring", 64 * 109'389'372'561);
+  const auto naive = in_padded_buckets(inputs, 64, "naive", 3'500'459'921'952);
+  EXPECT_GT(elements, 0);
+  EXPECT_EQ(ring.elements, elements);
+  EXPECT_EQ(ring.counted, 64 * 109'389'372'561 + 2 * 2 * 63 * elements);
+  EXPECT_EQ(naive.counted, 3'500'459'921'952 + 2 * 63 * elements);
+  EXPECT_TRUE(ring.holds() && naive.holds());
+  EXPECT_FALSE(in_padded_buckets(inputs, 64, "naive", 3'500'459'921'951).holds()) << "the control";
 }
 
 TEST(FiguresVerb, PrintsThemAndTheirVerdict) {
@@ -161,6 +207,13 @@ TEST(FiguresVerb, GivesOneDocument) {
       EXPECT_EQ(figure["executed"], 97'234'997'832);
       EXPECT_EQ(figure["unit"], "B");
       EXPECT_EQ(figure["shown"], "97.2 GB");
+    }
+    EXPECT_EQ(figure.contains("padding"), figure["id"] == "DP08" || figure["id"] == "DP10");
+    if (figure.contains("padding")) {
+      const auto& padding = figure["padding"];
+      EXPECT_EQ(
+          padding["without_bytes"].get<std::int64_t>() + padding["adds_bytes"].get<std::int64_t>(),
+          padding["counted_bytes"].get<std::int64_t>());
     }
   }
 }

@@ -111,6 +111,58 @@ TEST(TrueScale, RanksThatCannotShareATensorAreRefused) {
   EXPECT_THROW(resolve(s), BadUse);
 }
 
+constexpr std::int64_t row = 2 * 4096 * 5120;  // bytes: 4,096 tokens of 5,120 numbers in bf16
+
+std::int64_t peak_activations(const RankReport& report) {
+  return report.memory.peak[static_cast<std::size_t>(Category::activations)];
+}
+
+TEST(TrueScale, FullRecomputeKeepsTheInputsOf64LayersAndHasOneLayerInFlight) {
+  Settings s = anchor(8, 3);
+  s.parallel.recompute = "full";
+  resolve(s);
+  const auto full = run_at_true_scale(s, {});
+  const auto none = run_at_true_scale(anchor(8, 3), {});
+  for (std::size_t r = 0; r < 8; ++r) {
+    const StepOutcome& step = full.ranks[r].back();
+    EXPECT_EQ(step.kept_of_blocks, 2'684'354'560);
+    EXPECT_EQ(step.in_flight_of_blocks, 3 * row);
+    // At the loss: tokens, inputs of the blocks and of four layers beside them, logits twice.
+    EXPECT_EQ(peak_activations(full.job.ranks[r].report),
+              4 * 4096 + (64 + 4) * row + 2 * 2 * 4096 * 248'320LL);
+    EXPECT_EQ(none.ranks[r].back().kept_of_blocks, 2 * 2'684'354'560) << "the control";
+    EXPECT_EQ(
+        peak_activations(none.job.ranks[r].report) - peak_activations(full.job.ranks[r].report),
+        2'684'354'560);
+    EXPECT_EQ(model_state(step), model_state(none.ranks[r].back()));
+  }
+}
+
+// Forward of the 64 layers is charged once more: their matrix products, 2 operations each.
+TEST(TrueScale, FullRecomputeChargesForwardAgain) {
+  const auto computing = [](const char* recompute) {
+    Settings s = anchor(8, 0);
+    s.parallel.recompute = recompute;
+    s.dp.overlap = false;
+    const StepOutcome step = run_at_true_scale(s, {}).ranks[0].back();
+    return static_cast<double>((step.backward_end - step.start).count());
+  };
+  const double layers = 24'353'201'664 - 5'120 -                      // the final norm
+                        655'360 - 8'192 - 1'966'080 - 4'608 - 6'144;  // what is no product
+  const double again = 2 * 4096 * layers / 400e12 * 1e12;
+  EXPECT_NEAR(computing("full") - computing("none"), again, 1000);
+}
+
+TEST(TrueScale, SelectiveRecomputeIsRefused) {
+  Settings s = anchor(8, 3);
+  s.parallel.recompute = "selective";
+  EXPECT_THROW(resolve(s), BadUse);
+  s.parallel.recompute = "full";
+  s.parallel.tp = 8;
+  s.parallel.dp = 0;
+  EXPECT_THROW(resolve(s), BadUse);
+}
+
 TEST(TrueScale, ChecksThatNeedDataAreRefused) {
   Settings s = anchor(8, 3);
   s.checks.run = {"gradients"};
