@@ -132,7 +132,8 @@ const StepRecord& RankTraining::own_reference(int step) {
   own_reference_ = {.loss = whole.loss,
                     .gradient_norm = whole.gradient_norm,
                     .gradients = parts_of(parts_, whole.gradients),
-                    .parameters = parts_of(parts_, whole.parameters)};
+                    .parameters = parts_of(parts_, whole.parameters),
+                    .skipped = whole.skipped};
   return own_reference_;
 }
 
@@ -150,20 +151,27 @@ void RankTraining::see(int step, const StepTimes& times, const std::vector<Bucke
   const StepRecord& reference = own_reference(step);
   const auto pieces = pieces_of(buckets, group_.size(), group_.rank());
   const DType dtype = dtype_of(plan_.model);
+  // What both have thrown away is infinite or no number, and is not compared.
+  const bool thrown_away = record.skipped && reference.skipped;
   outcomes_.push_back(
       {.loss = record.loss,
-       .gradient_norm = record.gradient_norm,
+       .gradient_norm = thrown_away ? 0 : record.gradient_norm,
        .reference_loss = reference.loss,
-       .reference_norm = reference.gradient_norm,
-       .gradients = deviation(reference.gradients, record.gradients, dtype),
+       .reference_norm = thrown_away ? 0 : reference.gradient_norm,
+       .gradients =
+           thrown_away ? Deviation{} : deviation(reference.gradients, record.gradients, dtype),
        .parameters = deviation(reference.parameters, record.parameters, dtype),
-       .first = first_difference(reference.gradients, record.gradients, buckets, tensors_),
+       .first = thrown_away
+                    ? FirstDifference{}
+                    : first_difference(reference.gradients, record.gradients, buckets, tensors_),
        .gradient_hash = hash(record.gradients),
        .parameter_hash = hash(record.parameters),
        .shard_gradient_hash = hash(0, elements_in(pieces, tensors_, record.gradients)),
        .shard_parameter_hash = hash(0, elements_in(pieces, tensors_, record.parameters)),
        .copies_hash = hash_of(record, parts_, [](const Layout& l) { return l.dimension < 0; }),
        .kv_hash = hash_of(record, parts_, [](const Layout& l) { return l.partial_gradient; }),
+       .skipped = record.skipped,
+       .reference_skipped = reference.skipped,
        .memory = rank_.memory().ledger().current,
        .start = times.start,
        .forward_end = times.forward_end,
@@ -204,7 +212,7 @@ std::vector<StepOutcome> RankTraining::with_data_parallelism() {
   const auto parameters = flatten(model_->layers());
   const auto layers = model_->layers();
   DataParallelOptions options = dp_options(settings_, request_.fault, request_.all_reduce);
-  TrainingSeams seams;
+  TrainingSeams seams{.scale_loss = [&](double scale) { model_->scale_loss(scale); }};
   if (tp_) {
     options.complete = [&](std::size_t layer) { tp_->sum_partial_gradients(layers[layer]); };
     seams.norm = [&] { return norm_of(tp_->sum_of_squares(parameters), parameters); };
@@ -249,7 +257,8 @@ std::vector<StepOutcome> RankTraining::with_zero() {
           see(s, step.times(), zero.buckets(), whole);
           save(s, record, zero.parameters(), *optimizer);
         },
-        {.norm = [&] { return zero.gradient_norm(); }});
+        {.norm = [&] { return zero.gradient_norm(); },
+         .scale_loss = [&](double scale) { model_->scale_loss(scale); }});
   return outcomes_;
 }
 
