@@ -145,13 +145,11 @@ Tensor AttentionCore<T>::mix(const Tensor& weights, const Tensor& v, const Seque
 }
 
 template <class T>
-typename AttentionCore<T>::Gradients AttentionCore<T>::backward(const Tensor& grad_out,
-                                                                const Tensor& weights,
-                                                                const Tensor& q, const Tensor& k,
-                                                                const Tensor& v,
-                                                                const Sequences& sequences) const {
-  Gradients grad{make(q.shape(), ".grad_q"), make(k.shape(), ".grad_k"),
-                 make(v.shape(), ".grad_v")};
+AttentionGradients AttentionCore<T>::backward(const Tensor& grad_out, const Tensor& weights,
+                                              const Tensor& q, const Tensor& k, const Tensor& v,
+                                              const Sequences& sequences) const {
+  AttentionGradients grad{make(q.shape(), ".grad_q"), make(k.shape(), ".grad_k"),
+                          make(v.shape(), ".grad_v")};
   const Tensor scores = make(weights.shape(), ".grad_scores");
   charge(4, sequences, ".core input gradient");
   if (scores.meta()) {
