@@ -32,7 +32,7 @@ class AttentionCore {
                               const Tensor& k, const Tensor& v, const Sequences& sequences) const;
 
  private:
-  Tensor make(std::vector<std::size_t> shape, const char* what) const;
+  Tensor make(const Tensor& like, std::vector<std::size_t> shape, const char* what) const;
   // Columns of a query head, and of the KV head that goes with it.
   BlockPlace query_place(std::size_t row, std::size_t rows, std::size_t head) const;
   BlockPlace kv_place(std::size_t row, std::size_t rows, std::size_t head) const;

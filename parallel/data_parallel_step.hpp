@@ -48,6 +48,8 @@ class DataParallelStep {
   const StepTimes& times() const { return times_; }
 
  private:
+  double loss_weight(int step);
+
   Comm& group_;
   GradientReduction& dp_;
   Model& model_;
