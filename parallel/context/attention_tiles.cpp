@@ -8,7 +8,7 @@
 namespace ringside {
 
 std::vector<Tile> tiles(const TokenBlocks& blocks, std::span<const std::size_t> lengths,
-                        int of_queries, int of_keys) {
+                        int of_queries, int of_keys, Mask mask) {
   std::vector<Tile> all;
   std::size_t sample = 0;
   for (const std::size_t length : lengths) {
@@ -18,8 +18,9 @@ std::vector<Tile> tiles(const TokenBlocks& blocks, std::span<const std::size_t> 
       tile.key_row = sample;
       for (const TokenBlock& keys : blocks.of(length, of_keys)) {
         tile.keys = keys.tokens;
-        tile.diagonal = keys.first == queries.first;
-        if (tile.queries > 0 && tile.keys > 0 && keys.first <= queries.first) {
+        tile.diagonal = mask == Mask::causal && keys.first == queries.first;
+        const bool seen = mask == Mask::full || keys.first <= queries.first;
+        if (tile.queries > 0 && tile.keys > 0 && seen) {
           all.push_back(tile);
         }
         tile.key_row += keys.rows;

@@ -29,10 +29,13 @@ struct Tile {
   }
 };
 
+// What a token sees of its sample: itself and those before it, or all.
+enum class Mask : std::uint8_t { causal, full };
+
 // Of all samples, by query block and then by key block: `of_queries` and `of_keys` are group ranks.
 // What no query sees is left out.
 std::vector<Tile> tiles(const TokenBlocks& blocks, std::span<const std::size_t> lengths,
-                        int of_queries, int of_keys);
+                        int of_queries, int of_keys, Mask mask = Mask::causal);
 
 // What a query has so far: `values` [rows, queries * dim]; `maxima` and `sums`, f64 [rows, queries]
 // (partial_attention.hpp).

@@ -44,7 +44,7 @@ ContextParallel::ContextParallel(Comm& group, Device device, const GptConfig& co
     : group_(group), options_(std::move(options)), blocks_(options_.layout, group.size()) {
   require_usable(config, cut_over, options_.form, group.size());
   attention_ = options_.form == ContextForm::ring
-                   ? make_ring_attention(group, device, blocks_, options_.fault)
+                   ? make_ring_attention(group, device, blocks_, {.fault = options_.fault})
                    : make_ulysses_attention(group, device.memory, blocks_,
                                             {.inside = whole_attention(device, config),
                                              .all_to_all = options_.all_to_all,

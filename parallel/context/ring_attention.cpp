@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "parallel/context/attention_tiles.hpp"
 #include "runtime/work.hpp"
 
 namespace ringside {
@@ -41,8 +40,8 @@ void by_type(const Tensor& like, Float with_float, Double with_double) {
 
 class RingAttention : public ContextAttention {
  public:
-  RingAttention(Comm& group, Device device, const TokenBlocks& blocks, Fault fault)
-      : group_(group), device_(device), blocks_(blocks), fault_(fault) {}
+  RingAttention(Comm& group, Device device, const TokenBlocks& blocks, RingOptions options)
+      : group_(group), device_(device), blocks_(blocks), options_(options) {}
 
   Tensor forward(const AttentionCall& call, const Tensor& q, const Tensor& k, const Tensor& v,
                  std::vector<Tensor>& kept) override;
@@ -56,7 +55,7 @@ class RingAttention : public ContextAttention {
   int owner(int step) const { return (group_.rank() + ranks() - step) % ranks(); }
 
   std::vector<Tile> tiles_of(const AttentionCall& call, int step) const {
-    return tiles(blocks_, call.sequences.whole, group_.rank(), owner(step));
+    return tiles(blocks_, call.sequences.whole, group_.rank(), owner(step), options_.mask);
   }
 
   Tensor make(const AttentionCall& call, DType dtype, std::vector<std::size_t> shape,
@@ -82,7 +81,7 @@ class RingAttention : public ContextAttention {
   Comm& group_;
   Device device_;
   TokenBlocks blocks_;
-  Fault fault_;
+  RingOptions options_;
 };
 
 KeysAndValues RingAttention::together(const AttentionCall& call, const Tensor& k,
@@ -115,7 +114,7 @@ Work RingAttention::pass_on(const AttentionCall& call, const Tensor& out, const 
 Work RingAttention::pass_on_keys(const AttentionCall& call, int step, KeysAndValues here,
                                  KeysAndValues& next) const {
   next = here;
-  if (step + 1 == ranks() || (step == 0 && fault_ == Fault::kv_hop_skipped)) {
+  if (step + 1 == ranks() || (step == 0 && options_.fault == Fault::kv_hop_skipped)) {
     return {};
   }
   next.both = make(call, here.both.dtype(), here.both.shape(), Category::buffers, ".kv");
@@ -202,7 +201,7 @@ AttentionBackward RingAttention::begin_backward(const AttentionCall& call, const
 // What the ranks before have added stands left of this rank's own.
 void RingAttention::add_arrived(const KeysAndValues& arrived, const KeysAndValues& own,
                                 int step) const {
-  if (step == 1 && group_.rank() == 0 && fault_ == Fault::kv_gradient_lost) {
+  if (step == 1 && group_.rank() == 0 && options_.fault == Fault::kv_gradient_lost) {
     group_.copy(arrived.both.buffer(), own.both.buffer());
   } else {
     group_.reduce(arrived.both.buffer(), own.both.buffer(), ReduceOp::sum);
@@ -244,8 +243,9 @@ AttentionGradients RingAttention::backward(const AttentionCall& call, const Tens
 }  // namespace
 
 std::shared_ptr<ContextAttention> make_ring_attention(Comm& group, Device device,
-                                                      const TokenBlocks& blocks, Fault fault) {
-  return std::make_shared<RingAttention>(group, device, blocks, fault);
+                                                      const TokenBlocks& blocks,
+                                                      RingOptions options) {
+  return std::make_shared<RingAttention>(group, device, blocks, options);
 }
 
 }  // namespace ringside

@@ -15,17 +15,23 @@
 #include <memory>
 
 #include "models/causal_attention.hpp"
+#include "parallel/context/attention_tiles.hpp"
 #include "parallel/context/context_attention.hpp"
 #include "parallel/fault.hpp"
 #include "runtime/comm.hpp"
 
 namespace ringside {
 
+struct RingOptions {
+  Mask mask = Mask::causal;  // full: for layers that look both ways, of which the GPT has none
+  Fault fault = Fault::none;
+};
+
 // f32, f64, or meta tensors of any type. Keeps of a micro-batch q, k, v and one f64 for each row
 // and head. Throws BadUse when a micro-batch is not cut (Sequences::whole), or not as `blocks`
 // says. `group` and `device` outlive it.
 std::shared_ptr<ContextAttention> make_ring_attention(Comm& group, Device device,
                                                       const TokenBlocks& blocks,
-                                                      Fault fault = Fault::none);
+                                                      RingOptions options = {});
 
 }  // namespace ringside

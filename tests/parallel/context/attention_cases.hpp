@@ -143,9 +143,10 @@ inline Sequences sequences_of_rank(const AttentionCase& c, const TokenBlocks& bl
 
 using MakeAttention = std::function<std::shared_ptr<CausalAttention>(Rank&, const TokenBlocks&)>;
 
-inline MakeAttention ring(Fault fault = Fault::none) {
-  return [fault](Rank& rank, const TokenBlocks& blocks) {
-    return make_ring_attention(rank.world(), {rank.memory(), rank.clock()}, blocks, fault);
+inline MakeAttention ring(Fault fault = Fault::none, Mask mask = Mask::causal) {
+  return [=](Rank& rank, const TokenBlocks& blocks) {
+    return make_ring_attention(rank.world(), {rank.memory(), rank.clock()}, blocks,
+                               {.mask = mask, .fault = fault});
   };
 }
 

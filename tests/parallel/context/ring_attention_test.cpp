@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "models/elementary.hpp"
 #include "models/rotary.hpp"
 #include "runtime/errors.hpp"
 #include "tests/parallel/context/attention_cases.hpp"
@@ -79,6 +80,99 @@ TEST(CaseJ4, GradientsAreThoseOfOneProcessWithFourQueryHeadsAKvHead) {
           .lengths = {16, 13}, .heads = {.queries = 8, .kv = 2, .dim = 4}, .layout = layout};
       EXPECT_LT(off(alone<float>(c), over_ranks<float>(c, ranks)), 1e-5);
       EXPECT_LT(off(alone<double>(c), over_ranks<double>(c, ranks)), 1e-10);
+    }
+  }
+}
+
+// Attention by its definition, one number after the other.
+struct Definition {
+  const AttentionCase& c;
+  Rows q = c.q();
+  Rows k = c.k();
+  Rows v = c.v();
+
+  // The weights of the keys that a token of the sample at `start` sees, of one head.
+  std::vector<double> weights(std::size_t start, std::size_t token, std::size_t seen,
+                              std::size_t head) const {
+    std::vector<double> all(seen);
+    double total = 0;
+    for (std::size_t key = 0; key < seen; ++key) {
+      for (std::size_t d = 0; d < c.heads.dim; ++d) {
+        all[key] += at(q, start + token, head, d) * at(k, start + key, kv(head), d);
+      }
+      all[key] = exponential(all[key] / std::sqrt(static_cast<double>(c.heads.dim)));
+      total += all[key];
+    }
+    for (double& weight : all) {
+      weight /= total;
+    }
+    return all;
+  }
+
+  std::size_t kv(std::size_t head) const { return head / (c.heads.queries / c.heads.kv); }
+
+  double at(const Rows& rows, std::size_t row, std::size_t head, std::size_t d) const {
+    return rows.elements[row * rows.width + head * c.heads.dim + d];
+  }
+
+  double& at(Rows& rows, std::size_t row, std::size_t head, std::size_t d) const {
+    return rows.elements[row * rows.width + head * c.heads.dim + d];
+  }
+
+  // Of one query and head.
+  void add(std::size_t start, std::size_t token, std::size_t seen, std::size_t head,
+           AttentionSeen& sum) const {
+    const auto w = weights(start, token, seen, head);
+    const Rows grad = c.grad_out();
+    const double scale = 1 / std::sqrt(static_cast<double>(c.heads.dim));
+    std::vector<double> d_weights(seen);
+    double along = 0;
+    for (std::size_t key = 0; key < seen; ++key) {
+      for (std::size_t d = 0; d < c.heads.dim; ++d) {
+        const double g = at(grad, start + token, head, d);
+        at(sum.out, start + token, head, d) += w[key] * at(v, start + key, kv(head), d);
+        at(sum.v, start + key, kv(head), d) += w[key] * g;
+        d_weights[key] += g * at(v, start + key, kv(head), d);
+      }
+      along += w[key] * d_weights[key];
+    }
+    for (std::size_t key = 0; key < seen; ++key) {
+      const double d_score = w[key] * (d_weights[key] - along) * scale;
+      for (std::size_t d = 0; d < c.heads.dim; ++d) {
+        at(sum.q, start + token, head, d) += d_score * at(k, start + key, kv(head), d);
+        at(sum.k, start + key, kv(head), d) += d_score * at(q, start + token, head, d);
+      }
+    }
+  }
+
+  AttentionSeen seen(Mask mask) const {
+    const auto zeros = [](const Rows& like) {
+      return Rows{like.width, std::vector<double>(like.elements.size())};
+    };
+    AttentionSeen sum{zeros(q), zeros(q), zeros(k), zeros(v)};
+    std::size_t start = 0;
+    for (const std::size_t length : c.lengths) {
+      for (std::size_t token = 0; token < length; ++token) {
+        for (std::size_t head = 0; head < c.heads.queries; ++head) {
+          add(start, token, mask == Mask::full ? length : token + 1, head, sum);
+        }
+      }
+      start += length;
+    }
+    return sum;
+  }
+};
+
+TEST(CaseJ4, CausalAndFullAttentionAreThoseOfTheDefinition) {
+  for (const int ranks : {2, 4}) {
+    for (const auto layout : layouts) {
+      for (const Mask mask : {Mask::causal, Mask::full}) {
+        const AttentionCase c{
+            .lengths = {16, 13}, .heads = {.queries = 8, .kv = 2, .dim = 4}, .layout = layout};
+        const auto truth = Definition{.c = c}.seen(mask);
+        EXPECT_LT(off(truth, over_ranks<float>(c, ranks, ring(Fault::none, mask))), 1e-5);
+        EXPECT_LT(off(truth, over_ranks<double>(c, ranks, ring(Fault::none, mask))), 1e-10);
+      }
     }
   }
 }
