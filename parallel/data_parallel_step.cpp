@@ -33,7 +33,12 @@ class ForwardEnd : public LayerHooks {
 }  // namespace
 
 SampleRange samples_of(const TrainingPlan& plan, Comm& group, int microbatches, int index) {
-  const Chunk mine = chunk_of(plan.batch, group.size(), group.rank());
+  return samples_of(plan, group.rank(), group.size(), microbatches, index);
+}
+
+SampleRange samples_of(const TrainingPlan& plan, int replica, int replicas, int microbatches,
+                       int index) {
+  const Chunk mine = chunk_of(plan.batch, replicas, replica);
   const Chunk part = chunk_of(mine.count, microbatches, index);
   return {mine.first + part.first, part.count};
 }

@@ -18,7 +18,8 @@ enum class Fault : std::uint8_t {
   // of context parallelism
   positions_reset,  // positions count from 0 on every rank
   kv_hop_skipped,   // once, keys and values are not passed on, and those from before stand for them
-  kv_gradient_lost,  // rank 0's part of the gradient of another rank's keys and values is not added
+  kv_gradient_lost,  // the last rank's part of the gradient of another rank's keys and values is
+                     // not added
   mean_of_means,     // every rank's loss is divided by its own tokens, and the ranks' by the ranks
   // of ZeRO
   gradient_scaled,         // every shard of the gradient is divided by the number of ranks

@@ -14,9 +14,13 @@ struct Executed {
   double least = 0;
   double most = 0;
   std::string summed{};  // which traffic, by label
+  std::string seen{};    // where the figure is no number: to be its property
 };
 
 // By the figure's id.
 std::map<std::string, Executed> executed_figures(const FigureInputs& inputs);
+
+// Those of section CP.
+std::map<std::string, Executed> executed_context_figures(const FigureInputs& inputs);
 
 }  // namespace ringside

@@ -36,6 +36,21 @@ TensorParallelOptions tensor_options(const Settings& settings, Fault fault) {
           .fault = fault};
 }
 
+std::vector<Axis> gradient_axes() {
+  return {Axis::cp, Axis::dp};
+}
+
+Mesh mesh_of(const Settings& s, int rank) {
+  return {{.tp = s.parallel.tp, .cp = s.parallel.cp, .dp = data_parallel_ranks(s)}, rank};
+}
+
+ContextParallelOptions context_options(const Settings& s, Fault fault) {
+  return {.form = parse_context_form(s.parallel.cp_form),
+          .layout = parse_context_layout(s.parallel.cp_layout),
+          .all_to_all = s.collectives.all_to_all,
+          .fault = fault};
+}
+
 OptimizerConfig optimizer_of(const Settings& s) {
   return {.kind = s.train.optimizer,
           .lr = s.train.lr,

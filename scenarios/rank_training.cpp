@@ -4,6 +4,7 @@
 #include "models/layout_parts.hpp"
 #include "models/random.hpp"
 #include "models/tensor_elements.hpp"
+#include "parallel/context/context_parallel.hpp"
 #include "parallel/data_parallel.hpp"
 #include "parallel/data_parallel_step.hpp"
 #include "parallel/gather_checkpoint.hpp"
@@ -67,8 +68,8 @@ class RankTraining {
         settings_(request.settings),
         plan_(plan),
         reference_(reference),
-        mesh_({.tp = settings_.parallel.tp, .dp = data_parallel_ranks(settings_)}, rank.id()),
-        group_(rank, "dp", mesh_.members({Axis::dp})) {
+        mesh_(mesh_of(settings_, rank.id())),
+        group_(rank, "dp", mesh_.members(gradient_axes())) {
     make_model_or_part();
     tensors_ = tensors_of(*model_);
     if (plan.start && group_.rank() == 0) {
@@ -81,6 +82,7 @@ class RankTraining {
 
  private:
   void make_model_or_part();
+  Microbatches microbatches() const;
   const StepRecord& own_reference(int step);
   ZeroOptions zero_options_of_part();
   TensorValues whole_parameters() const;
@@ -99,6 +101,8 @@ class RankTraining {
   Comm group_;
   std::unique_ptr<Comm> tp_group_;  // this and the next: of tensor parallelism
   std::unique_ptr<TensorParallel> tp_;
+  std::unique_ptr<Comm> cp_group_;  // this and the next: of context parallelism
+  std::unique_ptr<ContextParallel> cp_;
   std::unique_ptr<Model> model_;
   std::vector<std::size_t> tensors_;
   std::vector<PieceOf> parts_;  // of the model's parameters, where it is cut
@@ -109,18 +113,42 @@ class RankTraining {
 void RankTraining::make_model_or_part() {
   const Device device{rank_.memory(), rank_.clock()};
   const std::uint64_t seed = own_seed(plan_, group_.rank());
-  if (settings_.parallel.tp == 1) {
+  const ParallelSettings& parallel = settings_.parallel;
+  if (parallel.tp == 1 && parallel.cp == 1) {
     model_ = make_model(device, plan_.model, seed);
     return;
   }
   const auto& config = std::get<GptConfig>(plan_.model);
+  GptPart part;
+  if (parallel.cp > 1) {
+    cp_group_ = std::make_unique<Comm>(rank_, "cp", mesh_.members({Axis::cp}));
+    cp_ = std::make_unique<ContextParallel>(
+        *cp_group_, device, config, context_options(settings_, request_.fault), parallel.tp);
+    part.attention = cp_->attention();
+  }
+  if (parallel.tp == 1) {
+    model_ = make_gpt(device, config, seed, part);
+    return;
+  }
   tp_group_ = std::make_unique<Comm>(rank_, "tp", mesh_.members({Axis::tp}));
   tp_ = std::make_unique<TensorParallel>(*tp_group_, rank_.memory(), config,
                                          tensor_options(settings_, request_.fault));
-  model_ = make_gpt(device, config, seed, {.cut = tp_->cut(), .seam = tp_->seam()});
+  part.cut = tp_->cut();
+  part.seam = tp_->seam();
+  model_ = make_gpt(device, config, seed, part);
   for (const Parameter* p : flatten(model_->layers())) {
     parts_.push_back({.shape = p->value.shape(), .layout = p->layout});
   }
+}
+
+// The samples of this rank's replica, of which context parallelism leaves it a part.
+Microbatches RankTraining::microbatches() const {
+  return [this](int step, int index) {
+    const auto [first, count] = samples_of(plan_, mesh_.at(Axis::dp), mesh_.shape().dp,
+                                           settings_.parallel.microbatches, index);
+    Batch batch = make_batch(plan_.data, static_cast<std::uint64_t>(step), first, count);
+    return cp_ ? cp_->part_of(batch) : batch;
+  };
 }
 
 // What the reference has of this rank's part of the model.
@@ -164,6 +192,7 @@ void RankTraining::see(int step, const StepTimes& times, const std::vector<Bucke
        .shard_parameter_hash = hash(0, elements_in(pieces, tensors_, record.parameters)),
        .copies_hash = hash_of(record, parts_, [](const Layout& l) { return l.dimension < 0; }),
        .kv_hash = hash_of(record, parts_, [](const Layout& l) { return l.partial_gradient; }),
+       .head_pairs = cp_ ? cp_->head_pairs() : 0,
        .memory = rank_.memory().ledger().current,
        .start = times.start,
        .forward_end = times.forward_end,
@@ -212,7 +241,7 @@ std::vector<StepOutcome> RankTraining::with_data_parallelism() {
   DataParallel dp(group_, rank_.memory(), layers, options);
   const auto optimizer = optimizer_for(parameters);
   dp.broadcast_weights();
-  DataParallelStep step(group_, dp, *model_, plan_, settings_.parallel.microbatches);
+  DataParallelStep step(group_, dp, *model_, microbatches(), settings_.parallel.microbatches);
   train(
       plan_, parameters, *optimizer, std::ref(step),
       [&](int s, const StepRecord& record) {
@@ -238,7 +267,7 @@ ZeroOptions RankTraining::zero_options_of_part() {
 std::vector<StepOutcome> RankTraining::with_zero() {
   Zero zero(group_, rank_.memory(), *model_, zero_options_of_part());
   const auto optimizer = optimizer_for(zero.parameters());
-  DataParallelStep step(group_, zero, *model_, plan_, settings_.parallel.microbatches);
+  DataParallelStep step(group_, zero, *model_, microbatches(), settings_.parallel.microbatches);
   train(plan_, zero.parameters(), *optimizer, std::ref(step),
         [&](int s, const StepRecord& record) {
           zero.end_update();

@@ -60,7 +60,10 @@ struct ModelSettings {
 
 struct ParallelSettings {
   int tp = 1;
-  bool sp = false;    // with tp
+  bool sp = false;  // with tp
+  int cp = 1;
+  std::string cp_form = "ring";  // this and the next: with cp
+  std::string cp_layout = "zigzag";
   std::string split;  // of the bench; empty: a training
   int dp = 0;         // 0: what the other degrees leave; resolve() fills it in
   int microbatches = 1;

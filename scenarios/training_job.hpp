@@ -37,6 +37,7 @@ struct StepOutcome {
   std::uint64_t shard_parameter_hash = 0;
   std::uint64_t copies_hash = 0;  // gradients and parameters that every tensor-parallel rank holds
   std::uint64_t kv_hash = 0;      // of keys and values
+  std::int64_t head_pairs = 0;    // (query, key, head) so far, of context parallelism
   std::array<std::int64_t, category_count> memory{};  // in use after the update, by category
   Time start{0};
   Time forward_end{0};  // this and the next: of the last micro-batch

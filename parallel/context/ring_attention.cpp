@@ -201,7 +201,7 @@ AttentionBackward RingAttention::begin_backward(const AttentionCall& call, const
 // What the ranks before have added stands left of this rank's own.
 void RingAttention::add_arrived(const KeysAndValues& arrived, const KeysAndValues& own,
                                 int step) const {
-  if (step == 1 && group_.rank() == 0 && options_.fault == Fault::kv_gradient_lost) {
+  if (step == 1 && group_.rank() + 1 == ranks() && options_.fault == Fault::kv_gradient_lost) {
     group_.copy(arrived.both.buffer(), own.both.buffer());
   } else {
     group_.reduce(arrived.both.buffer(), own.both.buffer(), ReduceOp::sum);
