@@ -20,8 +20,8 @@ namespace ringside {
 
 inline constexpr std::string_view first_sample = "小明把苹果给了小王";
 
-// The target of a token that counts nowhere: no loss, no gradient.
-inline constexpr std::int32_t uncounted = -1;
+// The target of a token that counts nowhere, as in PyTorch (ignore_index): no loss, no gradient.
+inline constexpr std::int32_t uncounted = -100;
 
 struct Batch {
   std::size_t context = 0;               // tokens that predict one
