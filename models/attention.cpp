@@ -6,15 +6,15 @@ namespace ringside {
 
 template <class T>
 Attention<T>::Attention(Device device, std::string name, Options options, Weights weights,
-                        std::shared_ptr<Seam> seam)
+                        std::shared_ptr<Seam> seam, std::shared_ptr<CausalAttention> core)
     : name_(std::move(name)),
       options_(options),
-      core_(device, name_, options.heads),
       q_(device, std::move(weights.q)),
       k_(device, std::move(weights.k)),
       v_(device, std::move(weights.v)),
       o_(device, std::move(weights.o)),
-      seam_(std::move(seam)) {}
+      seam_(std::move(seam)),
+      core_(std::move(core)) {}
 
 template <class T>
 Tensor Attention<T>::forward(const Tensor& in, Saved& saved) {
@@ -25,12 +25,10 @@ Tensor Attention<T>::forward(const Tensor& in, Saved& saved) {
   const Tensor v = v_.forward(x, saved.pass);
   rotate<T>(q, options_.heads.dim, sequences.positions, options_.rope_base, Turn::forward);
   rotate<T>(k, options_.heads.dim, sequences.positions, options_.rope_base, Turn::forward);
-  const Tensor weights = core_.weights(q, k, sequences, saved.pass);
-  const Tensor mixed = core_.mix(weights, v, sequences, saved.pass);
-  saved.tensors = {x, q, k, v, mixed};
-  if (options_.recompute != Recompute::selective) {
-    saved.tensors.push_back(weights);
-  }
+  std::vector<Tensor> kept;
+  const Tensor mixed = core_->forward(call(saved), q, k, v, kept);
+  saved.tensors = {x, mixed};
+  saved.tensors.insert(saved.tensors.end(), kept.begin(), kept.end());
   return seam_->leave(o_.forward(mixed, saved.pass), name_);
 }
 
@@ -41,14 +39,9 @@ Tensor Attention<T>::backward_input(const Tensor& grad_out, Saved& saved) {
   const Tensor x = saved.tensors.at(0);
   const Tensor grad = seam_->leave_backward(grad_out, x.shape().front(), name_);
   const Tensor grad_mixed = o_.input_gradient(grad);
-  const Tensor q = saved.tensors.at(1);
-  const Tensor k = saved.tensors.at(2);
-  const Tensor v = saved.tensors.at(3);
-  const Tensor mixed = saved.tensors.at(4);
-  const Tensor weights = options_.recompute == Recompute::selective
-                             ? core_.weights(q, k, sequences, Pass::recompute)
-                             : saved.tensors.at(5);
-  const auto core = core_.backward(grad_mixed, weights, q, k, v, sequences);
+  const Tensor mixed = saved.tensors.at(1);
+  const std::vector<Tensor> kept(saved.tensors.begin() + 2, saved.tensors.end());
+  const auto core = core_->backward(call(saved), mixed, grad_mixed, kept);
   rotate<T>(core.q, options_.heads.dim, sequences.positions, options_.rope_base, Turn::back);
   rotate<T>(core.k, options_.heads.dim, sequences.positions, options_.rope_base, Turn::back);
   const Tensor grad_in = q_.input_gradient(core.q);

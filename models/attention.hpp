@@ -7,9 +7,8 @@
 
 #include <memory>
 
-#include "models/attention_core.hpp"
+#include "models/causal_attention.hpp"
 #include "models/projection.hpp"
-#include "models/recompute.hpp"
 #include "models/seam.hpp"
 
 namespace ringside {
@@ -20,7 +19,6 @@ class Attention : public Layer {
   struct Options {
     Heads heads;  // of this rank
     double rope_base = 10'000;
-    Recompute recompute = Recompute::none;  // selective: the core's weights are not kept
   };
 
   struct Weights {
@@ -31,11 +29,11 @@ class Attention : public Layer {
   };
 
   Attention(Device device, std::string name, Options options, Weights weights,
-            std::shared_ptr<Seam> seam);
+            std::shared_ptr<Seam> seam, std::shared_ptr<CausalAttention> core);
 
   const std::string& name() const override { return name_; }
 
-  // Saves what entered, q, k (turned), v, the mixed values and the core's weights.
+  // Saves what entered, the mixed values and what the core keeps of q and k (turned) and v.
   Tensor forward(const Tensor& in, Saved& saved) override;
   Tensor backward_input(const Tensor& grad_out, Saved& saved) override;
   void backward_weight(Saved& saved) override;
@@ -43,14 +41,18 @@ class Attention : public Layer {
   std::vector<Parameter*> parameters() override;
 
  private:
+  AttentionCall call(const Saved& saved) const {
+    return {name_, options_.heads, *saved.sequences, saved.pass};
+  }
+
   std::string name_;
   Options options_;
-  AttentionCore<T> core_;
   Projection<T> q_;
   Projection<T> k_;
   Projection<T> v_;
   Projection<T> o_;
   std::shared_ptr<Seam> seam_;
+  std::shared_ptr<CausalAttention> core_;
 };
 
 }  // namespace ringside

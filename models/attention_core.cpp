@@ -77,8 +77,9 @@ std::int64_t causal_pairs(const Sequences& sequences) {
 }
 
 template <class T>
-Tensor AttentionCore<T>::make(std::vector<std::size_t> shape, const char* what) const {
-  return {device_.memory, dtype_of<T>(), std::move(shape), Category::activations, name_ + what};
+Tensor AttentionCore<T>::make(const Tensor& like, std::vector<std::size_t> shape,
+                              const char* what) const {
+  return {device_.memory, like.dtype(), std::move(shape), Category::activations, name_ + what};
 }
 
 template <class T>
@@ -112,7 +113,7 @@ Tensor AttentionCore<T>::weights(const Tensor& q, const Tensor& k, const Sequenc
   for (const std::size_t length : sequences.lengths) {
     count += heads_.queries * length * length;
   }
-  Tensor made = make({count}, ".weights");
+  Tensor made = make(q, {count}, ".weights");
   charge(1, sequences, pass == Pass::forward ? ".scores forward" : ".scores recompute");
   if (made.meta()) {
     return made;
@@ -132,7 +133,7 @@ Tensor AttentionCore<T>::weights(const Tensor& q, const Tensor& k, const Sequenc
 template <class T>
 Tensor AttentionCore<T>::mix(const Tensor& weights, const Tensor& v, const Sequences& sequences,
                              Pass pass) const {
-  Tensor out = make({v.shape().front(), heads_.queries * heads_.dim}, ".mixed");
+  Tensor out = make(v, {v.shape().front(), heads_.queries * heads_.dim}, ".mixed");
   charge(1, sequences, pass == Pass::forward ? ".values forward" : ".values recompute");
   if (out.meta()) {
     return out;
@@ -145,14 +146,12 @@ Tensor AttentionCore<T>::mix(const Tensor& weights, const Tensor& v, const Seque
 }
 
 template <class T>
-typename AttentionCore<T>::Gradients AttentionCore<T>::backward(const Tensor& grad_out,
-                                                                const Tensor& weights,
-                                                                const Tensor& q, const Tensor& k,
-                                                                const Tensor& v,
-                                                                const Sequences& sequences) const {
-  Gradients grad{make(q.shape(), ".grad_q"), make(k.shape(), ".grad_k"),
-                 make(v.shape(), ".grad_v")};
-  const Tensor scores = make(weights.shape(), ".grad_scores");
+AttentionGradients AttentionCore<T>::backward(const Tensor& grad_out, const Tensor& weights,
+                                              const Tensor& q, const Tensor& k, const Tensor& v,
+                                              const Sequences& sequences) const {
+  AttentionGradients grad{make(q, q.shape(), ".grad_q"), make(k, k.shape(), ".grad_k"),
+                          make(v, v.shape(), ".grad_v")};
+  const Tensor scores = make(weights, weights.shape(), ".grad_scores");
   charge(4, sequences, ".core input gradient");
   if (scores.meta()) {
     return grad;

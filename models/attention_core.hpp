@@ -6,16 +6,10 @@
 // n(n+1)/2 of a sample of n tokens: 2 head_dim operations a pair, a head and a product.
 #pragma once
 
-#include "models/layer.hpp"
+#include "models/causal_attention.hpp"
 #include "models/matrix.hpp"
 
 namespace ringside {
-
-struct Heads {
-  std::size_t queries = 1;
-  std::size_t kv = 1;   // divides queries
-  std::size_t dim = 1;  // of a head
-};
 
 // Pairs (query, key) that count, over all samples.
 std::int64_t causal_pairs(const Sequences& sequences);
@@ -33,18 +27,12 @@ class AttentionCore {
   // weights times v: [rows, queries * dim].
   Tensor mix(const Tensor& weights, const Tensor& v, const Sequences& sequences, Pass pass) const;
 
-  struct Gradients {
-    Tensor q;
-    Tensor k;
-    Tensor v;
-  };
-
   // A KV head's gradient adds up its query heads in ascending order.
-  Gradients backward(const Tensor& grad_out, const Tensor& weights, const Tensor& q,
-                     const Tensor& k, const Tensor& v, const Sequences& sequences) const;
+  AttentionGradients backward(const Tensor& grad_out, const Tensor& weights, const Tensor& q,
+                              const Tensor& k, const Tensor& v, const Sequences& sequences) const;
 
  private:
-  Tensor make(std::vector<std::size_t> shape, const char* what) const;
+  Tensor make(const Tensor& like, std::vector<std::size_t> shape, const char* what) const;
   // Columns of a query head, and of the KV head that goes with it.
   BlockPlace query_place(std::size_t row, std::size_t rows, std::size_t head) const;
   BlockPlace kv_place(std::size_t row, std::size_t rows, std::size_t head) const;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "models/attention.hpp"
+#include "models/recompute.hpp"
 #include "models/rms_norm.hpp"
 #include "models/swiglu.hpp"
 

@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "models/data.hpp"
 #include "models/elementary.hpp"
 #include "runtime/errors.hpp"
 
@@ -18,7 +19,7 @@ void require_targets(const Tensor& logits, std::span<const std::int32_t> targets
                  " tokens, but " + std::to_string(targets.size()) + " targets");
   }
   for (const std::int32_t target : targets) {
-    if (target < 0 || static_cast<std::size_t>(target) >= vocab) {
+    if (target != uncounted && (target < 0 || static_cast<std::size_t>(target) >= vocab)) {
       throw BadUse("cross-entropy: target " + std::to_string(target) +
                    " is outside the vocabulary of " + std::to_string(vocab));
     }
@@ -61,8 +62,14 @@ class Softmax {
                                : 0;
   }
 
-  // The exponentials in the gradient become the softmax, less 1 at the target.
+  bool counts(std::size_t token) const { return targets_[token] != uncounted; }
+
+  // The exponentials in the gradient become the softmax, less 1 at the target; 0 where none counts.
   void finish(std::size_t token, T total) const {
+    if (!counts(token)) {
+      std::ranges::fill(real(grad_, token), T(0));
+      return;
+    }
     for (T& element : real(grad_, token)) {
       element /= total;
     }
@@ -122,7 +129,7 @@ LossSum cross_entropy(Device device, const Tensor& logits, std::span<const std::
   seam.sum_over_vocabulary(sums, "loss");
   for (std::size_t t = 0; t < targets.size(); ++t) {
     softmax.finish(t, static_cast<T>(total[t]));
-    sum.loss += logarithm(total[t]) - of_target[t];
+    sum.loss += softmax.counts(t) ? logarithm(total[t]) - of_target[t] : 0;
   }
   return sum;
 }

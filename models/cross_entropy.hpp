@@ -22,9 +22,9 @@ struct VocabularyShard {
   std::size_t whole = 0;
 };
 
-// `logits`: [tokens, vocab]. A token's loss and gradient do not depend on the tokens beside it.
-// Throws BadUse unless there is one target for each row, within vocab. Of meta logits the loss is
-// 0.
+// `logits`: [tokens, vocab]. A token's loss and gradient do not depend on the tokens beside it;
+// those of an uncounted target (data.hpp) are 0. Throws BadUse unless there is one target for each
+// row, within vocab. Of meta logits the loss is 0.
 template <class T>
 LossSum cross_entropy(Device device, const Tensor& logits, std::span<const std::int32_t> targets);
 

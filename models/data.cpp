@@ -1,5 +1,7 @@
 #include "models/data.hpp"
 
+#include <algorithm>
+
 #include "models/random.hpp"
 
 namespace ringside {
@@ -15,6 +17,17 @@ std::int32_t token_of(char byte) {
 }
 
 }  // namespace
+
+std::int64_t Batch::tokens() const {
+  return std::ranges::count_if(targets, [](std::int32_t target) { return target != uncounted; });
+}
+
+std::shared_ptr<const Sequences> sequences_of(const Batch& batch) {
+  if (batch.positions.empty()) {
+    return make_sequences(batch.lengths);
+  }
+  return std::make_shared<const Sequences>(Sequences{batch.lengths, batch.positions, batch.whole});
+}
 
 std::string_view sample(const DataSource& source, std::uint64_t step, std::uint64_t index) {
   if (step == 0 && index == 0) {

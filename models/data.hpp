@@ -9,22 +9,34 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "models/sequences.hpp"
 
 namespace ringside {
 
 inline constexpr std::string_view first_sample = "小明把苹果给了小王";
 
+// The target of a token that counts nowhere, as in PyTorch (ignore_index): no loss, no gradient.
+inline constexpr std::int32_t uncounted = -100;
+
 struct Batch {
   std::size_t context = 0;               // tokens that predict one
-  std::vector<std::int32_t> contexts{};  // [tokens, context]
-  std::vector<std::int32_t> targets{};   // [tokens]
-  std::vector<std::size_t> lengths{};    // tokens of each sample, one after the other
+  std::vector<std::int32_t> contexts{};  // [rows, context]
+  std::vector<std::int32_t> targets{};   // [rows]
+  std::vector<std::size_t> lengths{};    // rows of each sample, one after the other
+  // Of a rank's part of each sample, as in Sequences; empty: the rows are whole samples.
+  std::vector<std::int32_t> positions{};
+  std::vector<std::size_t> whole{};
 
-  std::int64_t tokens() const { return static_cast<std::int64_t>(targets.size()); }
+  // The counted ones.
+  std::int64_t tokens() const;
 };
+
+std::shared_ptr<const Sequences> sequences_of(const Batch& batch);
 
 struct DataSource {
   std::string_view text;  // outlives the source

@@ -9,6 +9,7 @@
 #include "models/tensor_elements.hpp"
 #include "models/token_embedding.hpp"
 #include "models/vocabulary_head.hpp"
+#include "models/whole_attention.hpp"
 #include "runtime/errors.hpp"
 
 namespace ringside {
@@ -25,7 +26,10 @@ class Maker {
         ranks_(part.cut.ranks),
         share_(share_of(config, part.cut)),
         seam_(std::move(part.seam)),
-        wanted_(std::move(part.layers)) {}
+        wanted_(std::move(part.layers)),
+        attention_(part.attention ? std::move(part.attention)
+                                  : std::make_shared<WholeAttention<T>>(device, config.recompute)) {
+  }
 
   std::unique_ptr<Model> model() const {
     auto layers = this->layers();
@@ -105,16 +109,16 @@ class Maker {
     };
     const Share own = columns_of(share_.heads);
     const Share own_kv = columns_of(share_.kv_heads);
-    return {device_,
-            name,
-            {.heads = {share_.heads.count, share_.kv_heads.count, dim},
-             .rope_base = config_.rope_base,
-             .recompute = config_.recompute},
-            {.q = columns(name + ".q", {config_.hidden, q}, own),
-             .k = columns(name + ".k", {config_.hidden, kv}, own_kv, share_.kv_copies),
-             .v = columns(name + ".v", {config_.hidden, kv}, own_kv, share_.kv_copies),
-             .o = rows_of(name + ".o", {q, config_.hidden}, own)},
-            seam_};
+    return {
+        device_,
+        name,
+        {.heads = {share_.heads.count, share_.kv_heads.count, dim}, .rope_base = config_.rope_base},
+        {.q = columns(name + ".q", {config_.hidden, q}, own),
+         .k = columns(name + ".k", {config_.hidden, kv}, own_kv, share_.kv_copies),
+         .v = columns(name + ".v", {config_.hidden, kv}, own_kv, share_.kv_copies),
+         .o = rows_of(name + ".o", {q, config_.hidden}, own)},
+        seam_,
+        attention_};
   }
 
   SwiGlu<T> mlp(const std::string& name) const {
@@ -163,6 +167,7 @@ class Maker {
   GptShare share_;
   std::shared_ptr<Seam> seam_;
   std::vector<std::size_t> wanted_;  // none: all
+  std::shared_ptr<CausalAttention> attention_;
 };
 
 void require_there(const std::vector<std::size_t>& wanted, std::size_t layers) {

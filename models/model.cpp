@@ -38,7 +38,7 @@ std::vector<std::vector<Parameter*>> Model::layers() {
 
 double Model::forward_backward(const Batch& batch, LayerHooks& hooks) {
   Tensor x = input_of(batch);
-  std::vector<Saved> saved(layers_.size(), Saved{.sequences = make_sequences(batch.lengths)});
+  std::vector<Saved> saved(layers_.size(), Saved{.sequences = sequences_of(batch)});
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     hooks.before_forward(i);
     x = layers_[i]->forward(x, saved[i]);

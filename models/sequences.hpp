@@ -12,6 +12,8 @@ namespace ringside {
 struct Sequences {
   std::vector<std::size_t> lengths{};
   std::vector<std::int32_t> positions{};  // of each row in its sample, from 0
+  // Tokens of each sample, where a rank has a part of it only (context parallelism); else empty.
+  std::vector<std::size_t> whole{};
 };
 
 std::shared_ptr<const Sequences> make_sequences(std::vector<std::size_t> lengths);

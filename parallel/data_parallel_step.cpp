@@ -48,7 +48,12 @@ class StepHooks : public LayerHooks {
 }  // namespace
 
 SampleRange samples_of(const TrainingPlan& plan, Comm& group, int microbatches, int index) {
-  const Chunk mine = chunk_of(plan.batch, group.size(), group.rank());
+  return samples_of(plan, group.rank(), group.size(), microbatches, index);
+}
+
+SampleRange samples_of(const TrainingPlan& plan, int replica, int replicas, int microbatches,
+                       int index) {
+  const Chunk mine = chunk_of(plan.batch, replicas, replica);
   const Chunk part = chunk_of(mine.count, microbatches, index);
   return {mine.first + part.first, part.count};
 }
@@ -63,16 +68,31 @@ DataParallelStep::DataParallelStep(Comm& group, GradientReduction& dp, Model& mo
           },
           microbatches) {}
 
+// The fault that takes the mean of the ranks' means: what makes of this rank's sum of losses the
+// share that its mean then has.
+double DataParallelStep::loss_weight(int step) {
+  std::int64_t own = 0;
+  for (int m = 0; m < microbatches_; ++m) {
+    own += batches_(step, m).tokens();
+  }
+  const auto all = static_cast<double>(dp_.sum(own, "tokens"));
+  const double weight =
+      own > 0 ? all / (static_cast<double>(group_.size()) * static_cast<double>(own)) : 0;
+  model_.scale_loss(weight);
+  return weight;
+}
+
 StepSum DataParallelStep::operator()(int step) {
   Rank& rank = group_.owner();
   times_.start = rank.now();
   dp_.begin_step();
   StepSum sum;
+  const double weight = dp_.fault() == Fault::mean_of_means ? loss_weight(step) : 1;
   for (int m = 0; m < microbatches_; ++m) {
     const Batch batch = batches_(step, m);
     sum.tokens += batch.tokens();
     StepHooks hooks(*watch_, dp_.begin_microbatch(m, microbatches_), rank, times_.forward_end);
-    sum.loss += model_.forward_backward(batch, hooks);
+    sum.loss += weight * model_.forward_backward(batch, hooks);
     times_.backward_end = rank.now();
     dp_.end_microbatch();
   }

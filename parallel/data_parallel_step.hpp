@@ -27,6 +27,9 @@ struct SampleRange {
 // Samples of a step that micro-batch `index` of this rank has: rank r takes chunk r of the plan's
 // batch, and cuts it again into micro-batches.
 SampleRange samples_of(const TrainingPlan& plan, Comm& group, int microbatches, int index);
+// The same of replica `replica` of `replicas`, where several ranks share its samples.
+SampleRange samples_of(const TrainingPlan& plan, int replica, int replicas, int microbatches,
+                       int index);
 
 class DataParallelStep {
  public:
@@ -51,6 +54,8 @@ class DataParallelStep {
   const StepTimes& times() const { return times_; }
 
  private:
+  double loss_weight(int step);
+
   Comm& group_;
   GradientReduction& dp_;
   Model& model_;

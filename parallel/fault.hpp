@@ -16,6 +16,12 @@ enum class Fault : std::uint8_t {
   norm_counted_per_rank,  // what every rank holds is counted as often
   padding_counted,        // in the softmax
   blocking_sends,         // of a pipeline: every send waits until it is received
+  // of context parallelism
+  positions_reset,  // positions count from 0 on every rank
+  kv_hop_skipped,   // once, keys and values are not passed on, and those from before stand for them
+  kv_gradient_lost,  // the last rank's part of the gradient of another rank's keys and values is
+                     // not added
+  mean_of_means,     // every rank's loss is divided by its own tokens, and the ranks' by the ranks
   // of ZeRO
   gradient_scaled,         // every shard of the gradient is divided by the number of ranks
   shard_offset_wrong,      // a rank takes the next rank's chunk for its shard of the gradient

@@ -38,9 +38,12 @@ MeshTraining::MeshTraining(Rank& rank, const TrainingPlan& plan, MeshTrainingOpt
       plan_(plan),
       options_(std::move(options)),
       mesh_(options_.shape, rank.id()),
-      data_group_(rank, "dp", mesh_.members({Axis::dp})) {
+      data_group_(rank, "dp", mesh_.members({Axis::cp, Axis::dp})) {
   if (options_.shape.tp > 1) {
     make_tensor_parallel(gpt_of(plan));
+  }
+  if (options_.shape.cp > 1) {
+    make_context_parallel(gpt_of(plan));
   }
   if (options_.pipeline) {
     pipeline_group_.emplace(rank, "pp", mesh_.members({Axis::pp}));
@@ -55,10 +58,16 @@ void MeshTraining::make_tensor_parallel(const GptConfig& config) {
   tensor_.emplace(*tensor_group_, rank_.memory(), config, options_.tensor);
 }
 
+void MeshTraining::make_context_parallel(const GptConfig& config) {
+  context_group_.emplace(rank_, "cp", mesh_.members({Axis::cp}));
+  context_.emplace(*context_group_, Device{rank_.memory(), rank_.clock()}, config, options_.context,
+                   options_.shape.tp);
+}
+
 void MeshTraining::make_model() {
   const Device device{rank_.memory(), rank_.clock()};
   const std::uint64_t seed = seed_of(plan_, data_group_.rank());
-  if (!tensor_ && !options_.pipeline) {
+  if (!tensor_ && !context_ && !options_.pipeline) {
     model_ = ringside::make_model(device, plan_.model, seed);
     return;
   }
@@ -66,6 +75,9 @@ void MeshTraining::make_model() {
   if (tensor_) {
     part.cut = tensor_->cut();
     part.seam = tensor_->seam();
+  }
+  if (context_) {
+    part.attention = context_->attention();
   }
   if (options_.pipeline) {
     const StagePlacement placement(options_.pipeline->schedule);
@@ -98,8 +110,10 @@ void MeshTraining::distribute() {
 
 void MeshTraining::make_step(GradientReduction& reduction) {
   Microbatches batches = [this](int step, int index) {
-    const auto [first, count] = samples_of(plan_, data_group_, options_.microbatches, index);
-    return make_batch(plan_.data, static_cast<std::uint64_t>(step), first, count);
+    const auto [first, count] = samples_of(plan_, mesh_.at(Axis::dp), options_.shape.dp,
+                                           options_.microbatches, index);
+    Batch batch = make_batch(plan_.data, static_cast<std::uint64_t>(step), first, count);
+    return context_ ? context_->part_of(batch) : batch;
   };
   if (!options_.pipeline) {
     step_.emplace(data_group_, reduction, *model_, std::move(batches), options_.microbatches);

@@ -2,8 +2,9 @@
 // steps. A product of dimensions is made here and nowhere else.
 //
 // The model is cut by tensor parallelism inside every stage of a pipeline; the batch is cut over
-// the data-parallel ranks and, by each of them, into micro-batches. Gradients, and with ZeRO what
-// else it cuts, are reduced over the data-parallel ranks that hold the same part.
+// the data-parallel ranks, by each of them into micro-batches, and their samples over the
+// context-parallel ranks. Gradients, and with ZeRO what else it cuts, are reduced over the ranks
+// that hold the same part: those of dp and cp.
 #pragma once
 
 #include <memory>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "models/training.hpp"
+#include "parallel/context/context_parallel.hpp"
 #include "parallel/data_parallel.hpp"
 #include "parallel/mesh.hpp"
 #include "parallel/pipeline/executor.hpp"
@@ -35,6 +37,7 @@ struct MeshTrainingOptions {
   DataParallelOptions data{};              // of plain data parallelism
   ZeroOptions sharded{};                   // of ZeRO
   TensorParallelOptions tensor{};          // of shape.tp above 1
+  ContextParallelOptions context{};  // of shape.cp above 1
   std::optional<PipelinePlan> pipeline{};  // of shape.pp above 1, with as many devices
 };
 
@@ -48,6 +51,7 @@ class MeshTraining {
 
   const Mesh& mesh() const { return mesh_; }
 
+  // The ranks that hold the same part.
   Comm& data_group() { return data_group_; }
 
   // Ranks that share one copy of the model.
@@ -75,11 +79,15 @@ class MeshTraining {
   // With ZeRO; null without.
   Zero* zero() { return zero_ ? &*zero_ : nullptr; }
 
+  // With context parallelism; null without.
+  const ContextParallel* context() const { return context_ ? &*context_ : nullptr; }
+
   // With a pipeline; null without.
   const PipelineStep* pipeline() const { return pipeline_ ? &*pipeline_ : nullptr; }
 
  private:
   void make_tensor_parallel(const GptConfig& config);
+  void make_context_parallel(const GptConfig& config);
   void make_model();
   void make_step(GradientReduction& reduction);
   bool counts_here(const Parameter& parameter) const;
@@ -92,8 +100,10 @@ class MeshTraining {
   Mesh mesh_;
   Comm data_group_;
   std::optional<Comm> tensor_group_;
+  std::optional<Comm> context_group_;
   std::optional<Comm> pipeline_group_;
   std::optional<TensorParallel> tensor_;
+  std::optional<ContextParallel> context_;
   std::optional<ParameterCopies> copies_;
   std::unique_ptr<Model> model_;
   std::optional<DataParallel> data_;

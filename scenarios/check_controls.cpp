@@ -9,6 +9,7 @@
 #include "scenarios/checks.hpp"
 #include "scenarios/control.hpp"
 #include "scenarios/model_settings.hpp"
+#include "scenarios/parallel_options.hpp"
 
 namespace ringside {
 
@@ -48,6 +49,14 @@ constexpr std::array tensor_controls{
     Control{"padding_counted", Fault::padding_counted, 1},
 };
 
+constexpr std::array context_controls{
+    Control{"positions_reset", Fault::positions_reset, 1},
+    Control{"kv_hop_skipped", Fault::kv_hop_skipped, 1},
+    Control{"kv_gradient_lost", Fault::kv_gradient_lost, 1},
+    Control{"kv_gradient_lost_loss_over_100", Fault::kv_gradient_lost, 100},
+    Control{"mean_of_means", Fault::mean_of_means, 1},
+};
+
 std::vector<Control> controls_of(const Settings& settings) {
   const auto& p = settings.parallel;
   std::vector<Control> controls;
@@ -57,6 +66,9 @@ std::vector<Control> controls_of(const Settings& settings) {
   if (p.zero > 0) {
     controls.insert(controls.end(), zero_controls.begin() + (p.tp > 1 ? 1 : 0),
                     zero_controls.end());
+  }
+  if (p.cp > 1) {
+    controls.insert(controls.end(), context_controls.begin(), context_controls.end());
   }
   if (controls.empty()) {
     controls.assign(data_parallel_controls.begin(), data_parallel_controls.end());
@@ -84,7 +96,7 @@ std::string untouched(const Control& control, const Settings& settings) {
     case Fault::parameters_not_gathered:
     case Fault::weights_not_broadcast:
     case Fault::sum_not_mean:
-      return p.tp > 1 && p.dp == 1 ? "parallel.dp = 1" : "";
+      return p.tp > 1 && gradient_ranks(settings) == 1 ? "parallel.dp = 1" : "";
     default:
       return "";
   }
@@ -120,7 +132,10 @@ Checks check_controls(const CheckContext& context) {
       without = context.run(s, truth, Fault::none, control.loss_divisor);
     }
     const TrainingOutcome& sound = without ? *without : context.main;
-    const std::string reason = untouched(control, s);
+    std::string reason = untouched(control, s);
+    if (control.fault == Fault::mean_of_means && same_run(faulty, sound)) {
+      reason = "every rank has as many counted tokens";
+    }
     const bool changes_nothing = !reason.empty() || (s.ranks == 1 && same_run(faulty, sound));
     checks.push_back(changes_nothing
                          ? control_changes_nothing(control.name, reason)

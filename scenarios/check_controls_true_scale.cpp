@@ -21,7 +21,7 @@ struct Control {
 
 std::vector<Control> controls_of(const Settings& s) {
   const bool zero = s.parallel.zero > 0;
-  const bool reduces = data_parallel_ranks(s) > 1;
+  const bool reduces = gradient_ranks(s) > 1;
   return {{.name = "last_bucket_dropped",
            .check = "traffic",
            .fault = Fault::last_bucket_dropped,

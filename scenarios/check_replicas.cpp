@@ -1,5 +1,6 @@
 // Bits: all ranks hold the same, and the cluster's shape changes none.
 #include "scenarios/checks.hpp"
+#include "scenarios/parallel_options.hpp"
 
 namespace ringside {
 
@@ -57,11 +58,11 @@ Checks check_parts(const CheckContext& context) {
       "gradients and values of norms" +
           std::string(tp > kv ? ", and of KV heads, each on " + std::to_string(tp / kv) + " ranks"
                               : ""))};
-  if (s.parallel.dp > 1 && s.parallel.zero < 3) {
+  if (gradient_ranks(s) > 1 && s.parallel.zero < 3) {
     const std::string seen = replicas_seen(context.main, s.parallel.zero == 0, tp);
     checks.push_back(holds("replicas.bits", seen == "equal", seen, "equal on every replica",
                            "the ranks of one place in the model"));
-  } else if (s.parallel.dp > 1) {
+  } else if (gradient_ranks(s) > 1) {
     checks.push_back(no_replicas());
   }
   return checks;

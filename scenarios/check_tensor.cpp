@@ -10,15 +10,6 @@ namespace ringside {
 
 namespace {
 
-// Of the slowest rank, all steps.
-Time training_time(const TrainingOutcome& outcome) {
-  Time longest{0};
-  for (const auto& rank : outcome.ranks) {
-    longest = std::max(longest, rank.back().end);
-  }
-  return longest;
-}
-
 Check without_tp(std::string name, std::string gate) {
   return {.name = std::move(name),
           .measured = "parallel.tp = 1",

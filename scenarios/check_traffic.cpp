@@ -3,6 +3,7 @@
 
 #include "models/text.hpp"
 #include "scenarios/checks.hpp"
+#include "scenarios/context_formula.hpp"
 #include "scenarios/scenario_file.hpp"
 #include "scenarios/tensor_formula.hpp"
 #include "scenarios/traffic_formula.hpp"
@@ -76,12 +77,33 @@ std::vector<TrafficComparison> compare_tensor_traffic(const Settings& s, const J
   return rows;
 }
 
+// What attention sends between the ranks that share samples.
+std::vector<TrafficComparison> compare_context_traffic(const Settings& s, const JobResult& job) {
+  const std::string text = s.data.text.empty() ? builtin_text() : read_text(s.data.text);
+  std::vector<TrafficComparison> rows;
+  for (int r = 0; r < s.ranks; ++r) {
+    Figures figures;
+    for (const auto& sum : job.ranks[static_cast<std::size_t>(r)].report.sums) {
+      if (std::string_view(sum.group) == "cp") {
+        figures += {sum.sent_bytes, sum.received_bytes};
+      }
+    }
+    rows.push_back(compare(r, context_operation(s), "layers.*", context_formula_text(s), figures,
+                           context_formula(s, text, r)));
+  }
+  return rows;
+}
+
 }  // namespace
 
 std::vector<TrafficComparison> compare_traffic(const Settings& s, const JobResult& job) {
   std::vector<TrafficComparison> rows;
   if (s.parallel.tp > 1) {
     rows = compare_tensor_traffic(s, job);
+  }
+  if (s.parallel.cp > 1) {
+    const auto more = compare_context_traffic(s, job);
+    rows.insert(rows.end(), more.begin(), more.end());
   }
   for (int r = 0; r < s.ranks; ++r) {
     const RankReport& report = job.ranks[static_cast<std::size_t>(r)].report;

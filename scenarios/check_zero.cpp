@@ -60,7 +60,7 @@ ElementBytes element_bytes(const Settings& s) {
 
 State state_by_formula(const Settings& s, int rank) {
   const ElementBytes bytes = element_bytes(s);
-  const int dp = data_parallel_ranks(s);
+  const int dp = gradient_ranks(s);
   std::int64_t count = 0;
   std::int64_t padded = 0;
   std::int64_t shards = 0;

@@ -31,6 +31,8 @@ constexpr std::array rows{
              check_activations},
     CheckRow{"across_nodes", "modelled time with tensor parallelism inside a machine, and across",
              check_across_nodes},
+    CheckRow{"pairs", "causal work of every context-parallel rank, counted while executing",
+             check_pairs},
     CheckRow{"recompute", "the bits of a run that keeps everything, in less memory and more time",
              check_recompute},
     CheckRow{"accumulation", "equal to one micro-batch, for one reduction", check_accumulation},

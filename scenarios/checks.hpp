@@ -56,6 +56,7 @@ Checks check_exposed(const CheckContext& context);  // check_exposed.cpp
 Checks check_exposed_at_true_scale(const CheckContext& context);
 Checks check_activations(const CheckContext& context);  // check_tensor.cpp
 Checks check_across_nodes(const CheckContext& context);
+Checks check_pairs(const CheckContext& context);      // check_context.cpp
 Checks check_recompute(const CheckContext& context);  // check_recompute.cpp
 Checks check_recompute_at_true_scale(const CheckContext& context);
 Checks check_zero_bits(const CheckContext& context);  // check_zero.cpp
@@ -76,6 +77,10 @@ Checks exposed_gates(const Settings& settings, const TrainingOutcome& outcome);
 
 // Bytes of weights, gradients, masters and optimizer state of a rank.
 std::int64_t model_state_by_formula(const Settings& settings, int rank);
+
+// Why a rank of the scenario runs out of the memory that it has, by formula: model state, or, where
+// that fits, the inputs of the layers beside it.
+Check check_does_not_fit(const Settings& settings);
 
 // Every row of a rank's traffic that a formula speaks of, counted and computed.
 std::vector<TrafficComparison> compare_traffic(const Settings& settings, const JobResult& job);

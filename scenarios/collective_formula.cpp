@@ -16,15 +16,15 @@ bool differ(const std::vector<int>& nodes) {
 
 }  // namespace
 
-AxisGroup::AxisGroup(const Settings& s, Axis axis, int rank) {
-  const Mesh mesh(mesh_shape(s), rank);
+AxisGroup::AxisGroup(const Settings& s, const std::vector<Axis>& axes, int rank) {
+  const std::vector<int> members = mesh_of(s, rank).members(axes);
   const Cluster cluster = cluster_of(s);
-  for (const int r : mesh.members({axis})) {
+  for (const int r : members) {
     node_of.push_back(cluster.node_of(r));
   }
   several_nodes = differ(node_of);
   size = static_cast<int>(node_of.size());
-  me = mesh.at(axis);
+  me = static_cast<int>(std::ranges::find(members, rank) - members.begin());
 }
 
 AxisGroup AxisGroup::neighbours(int count) const {

@@ -28,9 +28,9 @@ struct Figures {
   }
 };
 
-// The group of an axis that a rank belongs to.
+// The group of an axis, or a product of axes, that a rank belongs to.
 struct AxisGroup {
-  AxisGroup(const Settings& settings, Axis axis, int rank);
+  AxisGroup(const Settings& settings, const std::vector<Axis>& axes, int rank);
 
   // The `count` neighbours of this group among which this rank is: 0 to count - 1, and so on.
   AxisGroup neighbours(int count) const;

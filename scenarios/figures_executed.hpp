@@ -29,6 +29,7 @@ struct Executed {
   double most = 0;
   std::string summed{};  // which traffic, by label
   std::optional<PaddedTraffic> padded{};
+  std::string seen{};    // where the figure is no number: to be its property
 };
 
 // Of the ranks' values, whole numbers of `unit`: divided once, so that equal ranks leave no
@@ -45,5 +46,7 @@ std::map<std::string, Executed> executed_stages(const FigureInputs& inputs);
 // rank 0 receives. `without`: the same bytes of one buffer.
 PaddedTraffic in_padded_buckets(const FigureInputs& inputs, int ranks, std::string_view algorithm,
                                 std::int64_t without);
+// Those of section CP.
+std::map<std::string, Executed> executed_context_figures(const FigureInputs& inputs);
 
 }  // namespace ringside

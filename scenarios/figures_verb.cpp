@@ -61,6 +61,9 @@ Json json_of(const JudgedFigure& judged) {
            {"exact", figure.exact ? json_of(*figure.exact) : Json()},
            {"executed", judged.executed ? json_of(judged.executed->mean) : Json()}};
   if (judged.executed) {
+    if (!judged.executed->seen.empty()) {
+      row["executed"] = judged.executed->seen;
+    }
     row["executed_least"] = json_of(judged.executed->least);
     row["executed_most"] = json_of(judged.executed->most);
     row["summed"] = judged.executed->summed;
@@ -79,7 +82,10 @@ Json json_of(const JudgedFigure& judged) {
 }
 
 std::string executed_text(const JudgedFigure& judged) {
-  return judged.executed ? text_of(judged.executed->mean) : std::string(nothing);
+  if (!judged.executed) {
+    return std::string(nothing);
+  }
+  return judged.executed->seen.empty() ? text_of(judged.executed->mean) : judged.executed->seen;
 }
 
 std::string summed_text(const JudgedFigure& judged) {
@@ -149,7 +155,8 @@ std::string_view JudgedFigure::verdict() const {
   }
   const bool display =
       !figure.comparable || row.shown == displays_nothing || figure.shown == row.shown;
-  const bool run = !executed || (executed->mean == figure.exact &&
+  const bool run = !executed || ((executed->seen.empty() ? executed->mean == figure.exact
+                                                         : executed->seen == figure.property) &&
                                  (!executed->padded || executed->padded->holds()));
   return figure.holds && display && run ? "pass" : "fail";
 }

@@ -12,6 +12,14 @@ std::int64_t peak_activations(const TrainingOutcome& outcome) {
   return most;
 }
 
+Time training_time(const TrainingOutcome& outcome) {
+  Time longest{0};
+  for (const auto& rank : outcome.ranks) {
+    longest = std::max(longest, rank.back().end);
+  }
+  return longest;
+}
+
 Time forward_and_backward(const TrainingOutcome& outcome) {
   Time longest{0};
   for (const auto& rank : outcome.ranks) {

@@ -8,6 +8,9 @@ namespace ringside {
 // Bytes, of the rank that had most.
 std::int64_t peak_activations(const TrainingOutcome& outcome);
 
+// Modelled, all steps, of the slowest rank.
+Time training_time(const TrainingOutcome& outcome);
+
 // Modelled, from a step's start to the end of its backward, the longest over the ranks; of the last
 // step.
 Time forward_and_backward(const TrainingOutcome& outcome);

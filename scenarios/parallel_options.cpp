@@ -44,12 +44,28 @@ MeshTrainingOptions mesh_options(const Settings& settings, Fault fault, const Al
                               .zero = settings.parallel.zero,
                               .data = dp_options(settings, fault, planted),
                               .sharded = zero_options(settings, fault),
-                              .tensor = tensor_options(settings, fault)};
+                              .tensor = tensor_options(settings, fault),
+                              .context = context_options(settings, fault)};
   if (settings.parallel.pp > 1) {
     options.pipeline = pipeline_plan(settings);
     options.pipeline->blocking_sends = fault == Fault::blocking_sends;
   }
   return options;
+}
+
+std::vector<Axis> gradient_axes() {
+  return {Axis::cp, Axis::dp};
+}
+
+Mesh mesh_of(const Settings& s, int rank) {
+  return {mesh_shape(s), rank};
+}
+
+ContextParallelOptions context_options(const Settings& s, Fault fault) {
+  return {.form = parse_context_form(s.parallel.cp_form),
+          .layout = parse_context_layout(s.parallel.cp_layout),
+          .all_to_all = s.collectives.all_to_all,
+          .fault = fault};
 }
 
 OptimizerConfig optimizer_of(const Settings& s) {

@@ -11,17 +11,31 @@
 
 namespace ringside {
 
-// Ranks over which the batch is cut: what the other degrees leave.
-inline int data_parallel_ranks(const Settings& s) {
+// Ranks over which gradients are summed: those that hold the same part of the model.
+inline int gradient_ranks(const Settings& s) {
   return s.ranks / (s.parallel.tp * s.parallel.pp);
 }
 
-inline MeshShape mesh_shape(const Settings& s) {
-  return {.tp = s.parallel.tp, .pp = s.parallel.pp, .dp = data_parallel_ranks(s)};
+// Replicas over which the batch is cut: context-parallel ranks share its samples.
+inline int data_parallel_ranks(const Settings& s) {
+  return gradient_ranks(s) / s.parallel.cp;
 }
+
+inline MeshShape mesh_shape(const Settings& s) {
+  return {.tp = s.parallel.tp,
+          .cp = s.parallel.cp,
+          .pp = s.parallel.pp,
+          .dp = data_parallel_ranks(s)};
+}
+
+// Of gradients, losses and counted tokens.
+std::vector<Axis> gradient_axes();
+
+Mesh mesh_of(const Settings& settings, int rank);
 
 MeshTrainingOptions mesh_options(const Settings& settings, Fault fault = Fault::none,
                                  const AllReduce* planted = nullptr);
+ContextParallelOptions context_options(const Settings& settings, Fault fault = Fault::none);
 
 DataParallelOptions dp_options(const Settings& settings, Fault fault = Fault::none,
                                const AllReduce* planted = nullptr);

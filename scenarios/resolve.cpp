@@ -8,6 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "parallel/context/context_parallel.hpp"
 #include "parallel/mlp_split.hpp"
 #include "runtime/errors.hpp"
 #include "scenarios/model_settings.hpp"
@@ -49,27 +50,26 @@ void resolve_degrees(Settings& settings) {
         "--ranks {3}, or take a parallel.tp that divides {1}",
         parallel.tp, settings.ranks, below, below + parallel.tp));
   }
-  if (settings.ranks / parallel.tp % parallel.pp != 0) {
-    const int shared = parallel.tp * parallel.pp;
-    const int below = std::max(settings.ranks / shared, 1) * shared;
+  const int inner = parallel.tp * parallel.cp * parallel.pp;
+  if (settings.ranks % inner != 0) {
+    const int below = std::max(settings.ranks / inner, 1) * inner;
     throw BadUse(fmt::format(
-        "parallel.tp = {0} of parallel.pp = {1} take ranks {2} at a time, and there are {3}: run "
-        "with --ranks {4} or --ranks {5}",
-        parallel.tp, parallel.pp, shared, settings.ranks, below, below + shared));
+        "parallel.tp = {0} of parallel.cp = {1} of parallel.pp = {2} cannot be taken {3} ranks at a "
+        "time: run with --ranks {4} or --ranks {5}",
+        parallel.tp, parallel.cp, parallel.pp, settings.ranks, below, below + inner));
   }
-  const int left = settings.ranks / (parallel.tp * parallel.pp);
+  const int left = settings.ranks / inner;
   if (parallel.dp == 0) {
     parallel.dp = left;
   }
   if (parallel.dp != left) {
-    const std::string of =
-        parallel.tp * parallel.pp == 1
-            ? ""
-            : fmt::format(" of parallel.tp = {} and parallel.pp = {}", parallel.tp, parallel.pp);
-    throw BadUse(fmt::format(
-        "parallel.dp = {0}, but {1} ranks{2} leave {3} for it: leave parallel.dp "
-        "out, set it to {3}, or run with --ranks {4}",
-        parallel.dp, settings.ranks, of, left, parallel.dp * parallel.tp * parallel.pp));
+    std::string of = parallel.tp == 1 ? "" : fmt::format(" of parallel.tp = {}", parallel.tp);
+    of += parallel.cp == 1 ? "" : fmt::format(" of parallel.cp = {}", parallel.cp);
+    of += parallel.pp == 1 ? "" : fmt::format(" of parallel.pp = {}", parallel.pp);
+    throw BadUse(
+        fmt::format("parallel.dp = {0}, but {1} ranks{2} leave {3} for it: leave parallel.dp "
+                    "out, set it to {3}, or run with --ranks {4}",
+                    parallel.dp, settings.ranks, of, left, parallel.dp * inner));
   }
 }
 
@@ -92,6 +92,27 @@ void check_tensor_parallel(const Settings& settings) {
   if (settings.checks.expect == "fail" && parallel.split != "row_first") {
     throw BadUse("checks.expect = fail: only parallel.split = row_first is known to be wrong");
   }
+}
+
+void check_context_parallel(const Settings& settings) {
+  const auto& parallel = settings.parallel;
+  if (parallel.cp == 1) {
+    return;
+  }
+  if (at_true_scale(settings)) {
+    throw BadUse(
+        fmt::format("parallel.cp = {} with model.config = {} cannot run: its layers on meta memory "
+                    "do not look across ranks; leave one of them out",
+                    parallel.cp, settings.model.config));
+  }
+  if (settings.model.kind != "gpt") {
+    throw BadUse(
+        fmt::format("parallel.cp = {} cuts the samples of a gpt, but model.kind = {}: set "
+                    "model.kind = gpt, or parallel.cp = 1",
+                    parallel.cp, settings.model.kind));
+  }
+  require_usable(std::get<GptConfig>(model_of(settings)), parallel.tp,
+                 parse_context_form(parallel.cp_form), parallel.cp);
 }
 
 void check_recompute_usable(const Settings& settings) {
@@ -161,6 +182,7 @@ void check_all(Settings& settings) {
   resolve_ranks(settings);
   resolve_degrees(settings);
   check_tensor_parallel(settings);
+  check_context_parallel(settings);
   check_recompute_usable(settings);
   check_model(settings);
   check_pipeline_settings(settings);

@@ -49,8 +49,12 @@ LogLevel log_level(const RunRequest& request) {
   const std::int64_t of_tensors = s.parallel.tp == 1 ? 0
                                                      : 2 * layers * (s.parallel.tp - 1) * s.ranks *
                                                            s.train.steps * s.parallel.microbatches;
-  return request.log.value_or(messages + of_tensors > most_logged ? LogLevel::summary
-                                                                  : LogLevel::full);
+  const std::int64_t of_samples = s.parallel.cp == 1
+                                      ? 0
+                                      : std::int64_t{12} * s.model.layers * s.parallel.cp *
+                                            s.ranks * s.train.steps * s.parallel.microbatches;
+  return request.log.value_or(messages + of_tensors + of_samples > most_logged ? LogLevel::summary
+                                                                               : LogLevel::full);
 }
 
 JobOptions options_of(const RunRequest& request, Progress& progress) {
@@ -75,9 +79,12 @@ TrainingOutcome main_job(const RunRequest& request, const JobOptions& options,
 
 std::string reduction_text(const Settings& s) {
   const auto& p = s.parallel;
-  const std::string mesh = p.tp == 1 ? ""
-                                     : fmt::format("tp {} x dp {}{}, ", p.tp, p.dp,
-                                                   p.sp ? " with sequence parallelism" : "");
+  std::string mesh = p.tp == 1 ? "" : fmt::format("tp {} x ", p.tp);
+  mesh += p.cp == 1 ? ""
+                    : fmt::format("cp {} ({}, {}) x ", p.cp, p.cp_form,
+                                  p.cp_layout == "zigzag" ? "zig-zag" : p.cp_layout);
+  mesh +=
+      mesh.empty() ? "" : fmt::format("dp {}{}, ", p.dp, p.sp ? " with sequence parallelism" : "");
   return mesh + (p.zero == 0 ? s.collectives.all_reduce + " all-reduce"
                              : fmt::format("ZeRO-{} by {} reduce-scatter and {} all-gather", p.zero,
                                            s.collectives.reduce_scatter, s.collectives.all_gather));
@@ -130,8 +137,8 @@ void check_reference_fits(const Settings& s) {
 
 // The definition knows the order of all-reduces once a step.
 bool has_definition(const Settings& s) {
-  return reductions_of(s) == 1 && s.parallel.zero == 0 && s.parallel.tp == 1 && !at_true_scale(s) &&
-         s.train.resume.empty();
+  return reductions_of(s) == 1 && s.parallel.zero == 0 && s.parallel.tp == 1 &&
+         s.parallel.cp == 1 && !at_true_scale(s) && s.train.resume.empty();
 }
 
 std::string text_of(const Settings& s) {
@@ -209,11 +216,7 @@ RunReport expected_failure(const RunRequest& request, const std::filesystem::pat
   report.checks.push_back(holds("expect", failure.verdict == s.checks.expect,
                                 std::string(failure.verdict), s.checks.expect, failure.text));
   if (s.checks.expect == "oom" && s.cluster.capacity) {
-    const std::int64_t needed = model_state_by_formula(s, 0);
-    report.checks.push_back(holds("model_state.by_formula", needed > s.cluster.capacity->count,
-                                  std::to_string(needed),
-                                  "> " + std::to_string(s.cluster.capacity->count) + " bytes",
-                                  "weights, gradients and optimizer state of a rank"));
+    report.checks.push_back(check_does_not_fit(s));
   }
   return report;
 }

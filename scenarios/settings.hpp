@@ -60,7 +60,10 @@ struct ModelSettings {
 
 struct ParallelSettings {
   int tp = 1;
-  bool sp = false;    // with tp
+  bool sp = false;  // with tp
+  int cp = 1;
+  std::string cp_form = "ring";  // this and the next: with cp
+  std::string cp_layout = "zigzag";
   std::string split;  // of the bench; empty: a training
   int pp = 1;
   std::string schedule = "1f1b";  // this and the following two: of pp

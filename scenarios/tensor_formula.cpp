@@ -6,6 +6,7 @@
 
 #include "collectives/chunk.hpp"
 #include "models/published_cut.hpp"
+#include "scenarios/context_formula.hpp"
 #include "scenarios/model_settings.hpp"
 #include "scenarios/parallel_options.hpp"
 #include "scenarios/training_job.hpp"
@@ -15,7 +16,16 @@ namespace ringside {
 namespace {
 
 int dp_rank_of(const Settings& s, int rank) {
-  return Mesh(mesh_shape(s), rank).at(Axis::dp);
+  return mesh_of(s, rank).at(Axis::dp);
+}
+
+// Rows that a rank has of these samples.
+std::size_t rows_of(const Settings& s, const Batch& batch) {
+  std::size_t rows = 0;
+  for (const std::size_t length : batch.lengths) {
+    rows += s.parallel.cp > 1 ? rows_of_sample(s, length) : length;
+  }
+  return rows;
 }
 
 // Tokens of each micro-batch of all steps that a rank of this place has.
@@ -30,9 +40,8 @@ std::vector<std::size_t> tokens_of_microbatches(const Settings& s, std::string_v
     for (int m = 0; m < s.parallel.microbatches; ++m) {
       const Chunk part = chunk_of(mine.count, s.parallel.microbatches, m);
       tokens.push_back(meta ? part.count * static_cast<std::size_t>(s.model.sequence)
-                            : make_batch(plan.data, static_cast<std::uint64_t>(step),
-                                         mine.first + part.first, part.count)
-                                  .targets.size());
+                            : rows_of(s, make_batch(plan.data, static_cast<std::uint64_t>(step),
+                                                    mine.first + part.first, part.count)));
     }
   }
   return tokens;
@@ -56,7 +65,7 @@ Figures seam_formula(const Settings& s, const AxisGroup& group, std::size_t toke
 }
 
 Figures seams_formula(const Settings& s, std::string_view text, int rank, int seams) {
-  const AxisGroup group(s, Axis::tp, rank);
+  const AxisGroup group(s, {Axis::tp}, rank);
   Figures figures;
   for (const std::size_t tokens : tokens_of_microbatches(s, text, dp_rank_of(s, rank))) {
     figures += seam_formula(s, group, tokens) * seams;
@@ -117,7 +126,7 @@ Figures ends_formula(const Settings& s, std::string_view text, int rank) {
 }
 
 Figures softmax_formula(const Settings& s, std::string_view text, int rank) {
-  const AxisGroup group(s, Axis::tp, rank);
+  const AxisGroup group(s, {Axis::tp}, rank);
   Figures figures;
   for (const std::size_t tokens : tokens_of_microbatches(s, text, dp_rank_of(s, rank))) {
     figures += all_reduce_elements(s, group, tokens, 8 * tokens);
@@ -127,7 +136,7 @@ Figures softmax_formula(const Settings& s, std::string_view text, int rank) {
 }
 
 Figures copies_formula(const Settings& s, int rank) {
-  const AxisGroup group(s, Axis::tp, rank);
+  const AxisGroup group(s, {Axis::tp}, rank);
   const auto held = at_true_scale(s) ? held_in_parts(s, published_model(s.model.config))
                                      : held_in_parts(s, std::get<GptConfig>(model_of(s)));
   Figures figures;

@@ -18,8 +18,8 @@ std::string all_reduce_formula(const std::string& algorithm) {
 
 // A reduce-scatter or an all-gather of a bucket: every chunk but one is sent, and one received.
 std::int64_t half_of_ring(const Settings& s, const Bucket& bucket) {
-  return static_cast<std::int64_t>(data_parallel_ranks(s) - 1) *
-         static_cast<std::int64_t>(shard_size(bucket, data_parallel_ranks(s)));
+  return static_cast<std::int64_t>(gradient_ranks(s) - 1) *
+         static_cast<std::int64_t>(shard_size(bucket, gradient_ranks(s)));
 }
 
 // Layers that compute with the bucket: two with a tied table.
@@ -35,7 +35,7 @@ Figures gradient_formula(const Settings& s, int rank) {
     const std::int64_t half = half_of_ring(s, b);
     figures += s.parallel.zero > 0
                    ? Figures{half, half}
-                   : all_reduce_elements(s, {s, Axis::dp, rank}, b.padded,
+                   : all_reduce_elements(s, {s, gradient_axes(), rank}, b.padded,
                                          b.padded * static_cast<std::size_t>(element_of(s)));
   }
   return figures * (std::int64_t{reductions_of(s)} * s.train.steps * element_of(s));
@@ -58,7 +58,7 @@ Figures weight_formula(const Settings& s, int rank) {
   for (const Bucket& bucket : buckets_of(s)) {
     bytes += static_cast<std::int64_t>(bucket.count * element);
   }
-  const AxisGroup group(s, Axis::dp, rank);
+  const AxisGroup group(s, gradient_axes(), rank);
   const auto algorithm = chosen("broadcast", s.collectives.broadcast, group.several_nodes, 0);
   const auto& row = pick(broadcast_algorithms(), "broadcast", algorithm);
   const auto copies =
@@ -68,7 +68,7 @@ Figures weight_formula(const Settings& s, int rank) {
 
 Figures number_formula(const Settings& s, int rank) {
   const std::int64_t numbers = s.parallel.zero > 0 ? 3 : 2;
-  return all_reduce_elements(s, {s, Axis::dp, rank}, 1, 8) * (8 * numbers * s.train.steps);
+  return all_reduce_elements(s, {s, gradient_axes(), rank}, 1, 8) * (8 * numbers * s.train.steps);
 }
 
 std::string gradient_operation(const Settings& s) {

@@ -47,8 +47,8 @@ TrainingPlan plan_of(const Settings& s, std::string_view text, double loss_divis
 }
 
 std::vector<Bucket> buckets_of(const Settings& s) {
-  return cut_buckets(part_counts_of(s), s.dp.bucket, size_of(element_type(s)),
-                     data_parallel_ranks(s), static_cast<std::size_t>(s.dp.alignment));
+  return cut_buckets(part_counts_of(s), s.dp.bucket, size_of(element_type(s)), gradient_ranks(s),
+                     static_cast<std::size_t>(s.dp.alignment));
 }
 
 int reductions_of(const Settings& s) {

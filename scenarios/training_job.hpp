@@ -39,6 +39,7 @@ struct StepOutcome {
   std::uint64_t kv_hash = 0;      // of keys and values
   bool skipped = false;           // no update: the norm was not finite
   bool reference_skipped = false;
+  std::int64_t head_pairs = 0;    // (query, key, head) so far, of context parallelism
   std::array<std::int64_t, category_count> memory{};  // in use after the update, by category
   int peak_in_flight = 0;  // micro-batches of a stage that a pipeline's device has held at once
   // At true scale, bytes of activations of the blocks (block_activations_watch.hpp).

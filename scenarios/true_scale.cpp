@@ -31,13 +31,13 @@ class TrueScale {
         settings_(settings),
         fault_(fault),
         host_(1 << 20, Backing::meta),
-        mesh_({.tp = settings.parallel.tp, .dp = data_parallel_ranks(settings)}, rank.id()),
+        mesh_(mesh_of(settings, rank.id())),
         tp_group_(rank, "tp", mesh_.members({Axis::tp})),
         tp_(tp_group_, rank.memory(), published, tensor_options(settings, fault)),
         model_(make_meta_model({rank.memory(), rank.clock()}, published, DType::bf16, tp_.cut(),
                                tp_.seam(), settings.parallel.zero > 0 ? &host_ : nullptr,
                                recompute_of(settings))),
-        group_(rank, "dp", mesh_.members({Axis::dp})) {}
+        group_(rank, "dp", mesh_.members(gradient_axes())) {}
 
   std::vector<StepOutcome> with_data_parallelism() {
     const auto parameters = flatten(model_->layers());

@@ -40,7 +40,7 @@ StepSum PipelineStep::operator()(int step) {
   sequences_.clear();
   for (int m = 0; m < schedule_.microbatches; ++m) {
     batches_now_.push_back(batches_(step, m));
-    sequences_.push_back(make_sequences(batches_now_.back().lengths));
+    sequences_.push_back(sequences_of(batches_now_.back()));
     sum.tokens += batches_now_.back().tokens();
   }
   std::span<const Action> left = schedule_.devices[static_cast<std::size_t>(group_.rank())];
@@ -223,7 +223,7 @@ std::int64_t PipelineStep::tag_of(ActionKind what, int stage, int microbatch) co
 }
 
 std::size_t PipelineStep::rows_of(int microbatch) const {
-  const auto tokens = static_cast<std::size_t>(batch(microbatch).tokens());
+  const std::size_t tokens = batch(microbatch).targets.size();
   return (tokens + options_.sequence_ranks - 1) / options_.sequence_ranks;
 }
 

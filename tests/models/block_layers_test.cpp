@@ -11,6 +11,7 @@
 #include "models/rotary.hpp"
 #include "models/swiglu.hpp"
 #include "models/vocabulary_head.hpp"
+#include "models/whole_attention.hpp"
 #include "tests/models/layer_gradients.hpp"
 
 namespace ringside {
@@ -34,12 +35,13 @@ constexpr Heads heads{.queries = 4, .kv = 2, .dim = 2};
 Attention<double> attention(SingleDevice& d, Recompute recompute = Recompute::none) {
   return {d.device,
           "a",
-          {.heads = heads, .recompute = recompute},
+          {.heads = heads},
           {.q = weight(d, "a.q", {hidden, 8}),
            .k = weight(d, "a.k", {hidden, 4}),
            .v = weight(d, "a.v", {hidden, 4}),
            .o = weight(d, "a.o", {8, hidden})},
-          std::make_shared<Seam>()};
+          std::make_shared<Seam>(),
+          std::make_shared<WholeAttention<double>>(d.device, recompute)};
 }
 
 SwiGlu<double> swiglu(SingleDevice& d) {

@@ -112,23 +112,29 @@ inline TensorSeen worst_of(const std::vector<TensorSeen>& all) {
   return most;
 }
 
+// A rank's record of a step beside the reference's.
+inline TensorSeen seen_in(const TrainingPlan& plan, const StepRecord& reference,
+                          const StepRecord& record, const std::vector<Parameter*>& parts,
+                          int step) {
+  const DType dtype = dtype_of(plan.model);
+  const auto g = deviation(parts_of(parts, reference.gradients), record.gradients, dtype);
+  const auto p = deviation(parts_of(parts, reference.parameters), record.parameters, dtype);
+  return {.gradients = g.absolute,
+          .of_largest = g.of_largest,
+          .parameters = p.absolute,
+          .loss = relative(reference.loss, record.loss),
+          .norm = relative(reference.gradient_norm, record.gradient_norm),
+          .first_gradients = step == 0 ? g.absolute : 0};
+}
+
 inline TensorSeen train_on(const TensorTraining& on, const TrainingPlan& plan,
                            const std::vector<StepRecord>& truth) {
   return worst_of(run_ranks_tested(on.mesh.ranks(), job_of(on, plan), [&](Rank& rank) {
     TensorSeen seen;
     train_tensor_rank(
         rank, on, plan, [&](int s, const StepRecord& record, const std::vector<Parameter*>& parts) {
-          const StepRecord& reference = truth[static_cast<std::size_t>(s)];
-          const DType dtype = dtype_of(plan.model);
-          const auto g = deviation(parts_of(parts, reference.gradients), record.gradients, dtype);
-          const auto p = deviation(parts_of(parts, reference.parameters), record.parameters, dtype);
-          const TensorSeen now{.gradients = g.absolute,
-                               .of_largest = g.of_largest,
-                               .parameters = p.absolute,
-                               .loss = relative(reference.loss, record.loss),
-                               .norm = relative(reference.gradient_norm, record.gradient_norm),
-                               .first_gradients = s == 0 ? g.absolute : 0};
-          seen = worst_of({seen, now});
+          seen =
+              worst_of({seen, seen_in(plan, truth[static_cast<std::size_t>(s)], record, parts, s)});
         });
     return seen;
   }));

@@ -118,6 +118,9 @@ TEST(Figures, ThatDifferFail) {
   EXPECT_EQ(verdict("55.7 GB", {}), "fail");
   EXPECT_EQ(verdict("55.6 GB", Executed{.mean = 55'562'855'904}), "pass");
   EXPECT_EQ(verdict("55.6 GB", Executed{.mean = 55'562'855'905}), "fail");
+  const Figure pairs = statement("CP06", "", "pairs 10 : 26", true, "55.6 GB");
+  EXPECT_EQ((JudgedFigure{row, pairs, Executed{.seen = "pairs 10 : 26"}}).verdict(), "pass");
+  EXPECT_EQ((JudgedFigure{row, pairs, Executed{.seen = "pairs 10 : 27"}}).verdict(), "fail");
   EXPECT_EQ((JudgedFigure{row, quoted("DP06", ""), {}}).verdict(), "not_applicable");
   EXPECT_EQ((JudgedFigure{row, statement("DP06", "", "", false, "55.6 GB"), {}}).verdict(), "fail");
 }
@@ -158,6 +161,13 @@ TEST(Figures, AreExecutedAtTrueScale) {
   EXPECT_EQ(executed.at("ZR09").mean, 24'437'144'096);
   EXPECT_EQ(executed.at("ME01").mean, 2'684'354'560);
   EXPECT_EQ(executed.at("ME02").mean, 58'247'210'464);
+  EXPECT_EQ(executed.at("CP02").mean, 67'108'864);
+  EXPECT_EQ(executed.at("CP03").mean, 7);
+  EXPECT_EQ(executed.at("CP04").least, 469'762'048);
+  EXPECT_EQ(executed.at("CP04").most, 469'762'048);
+  EXPECT_EQ(executed.at("CP05").mean, 85'899'345'920);
+  EXPECT_EQ(executed.at("CP06").seen, "pairs 10 : 26 : 42 : 58");
+  EXPECT_EQ(executed.at("CP07").seen, "pairs 34 : 34 : 34 : 34");
   for (const auto& [id, figure] : executed) {
     EXPECT_EQ(figure.padded.has_value(), id == "DP08" || id == "DP10") << id;
   }

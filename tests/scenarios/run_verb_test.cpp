@@ -82,7 +82,25 @@ const std::vector<const char*> anchor_checks{"traffic",
                                              "control.reduced_after_backward",
                                              "control.other_account"};
 
+const std::vector<const char*> context_checks{"f32.gradient",
+                                              "f64.gradient",
+                                              "adamw.gradient",
+                                              "replicas.bits",
+                                              "traffic",
+                                              "pairs.rank_3",
+                                              "pairs.ranks_that_differ",
+                                              "pairs.of_16_tokens",
+                                              "control.positions_reset",
+                                              "control.kv_hop_skipped",
+                                              "control.kv_gradient_lost",
+                                              "control.kv_gradient_lost_loss_over_100",
+                                              "control.mean_of_means"};
+
 const std::vector<Expected> scenarios{
+    {"cp/contiguous", context_checks},
+    {"cp/one_card", {"expect", "layer_inputs.by_formula"}},
+    {"cp/ulysses", context_checks},
+    {"cp/zigzag", context_checks},
     {"dp/accumulation", {"f32.gradient", "accumulation", "replicas.bits", "traffic"}},
     {"dp/anchor_ib", anchor_checks},
     {"dp/anchor_nvlink", anchor_checks},

@@ -1,0 +1,45 @@
+// What a rank would need beside what its card has, by formula.
+#include <spdlog/fmt/fmt.h>
+
+#include "models/published_config.hpp"
+#include "scenarios/checks.hpp"
+#include "scenarios/model_settings.hpp"
+#include "scenarios/parallel_options.hpp"
+
+namespace ringside {
+
+namespace {
+
+// One input of [tokens, hidden] for every layer, attention and MLP together, of a rank's
+// micro-batch.
+std::int64_t layer_inputs_by_formula(const Settings& s) {
+  const std::int64_t samples =
+      s.train.batch / (std::int64_t{data_parallel_ranks(s)} * s.parallel.microbatches);
+  const std::int64_t tokens = samples * s.model.sequence / s.parallel.cp;
+  const auto element = static_cast<std::int64_t>(size_of(element_type(s)));
+  if (!at_true_scale(s)) {
+    return tokens * s.model.hidden * s.model.layers * element;
+  }
+  const PublishedConfig config = published_config(s.model.config);
+  return tokens * static_cast<std::int64_t>(config.hidden * config.layers) * element;
+}
+
+}  // namespace
+
+Check check_does_not_fit(const Settings& s) {
+  const std::int64_t capacity = s.cluster.capacity->count;
+  const std::int64_t state = model_state_by_formula(s, 0);
+  if (state > capacity) {
+    return holds("model_state.by_formula", true, std::to_string(state),
+                 fmt::format("> {} bytes", capacity),
+                 "weights, gradients and optimizer state of a rank");
+  }
+  const std::int64_t inputs = layer_inputs_by_formula(s);
+  return holds("layer_inputs.by_formula", inputs > capacity - state, std::to_string(inputs),
+               fmt::format("> {} bytes", capacity - state),
+               fmt::format("of a rank's tokens, one for each layer; of {} bytes the model state "
+                           "takes {}",
+                           capacity, state));
+}
+
+}  // namespace ringside
