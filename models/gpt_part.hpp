@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "models/expert_dispatch.hpp"
 #include "models/gpt_cut.hpp"
 #include "models/seam.hpp"
 
@@ -15,6 +16,7 @@ struct GptPart {
   std::shared_ptr<Seam> seam = std::make_shared<Seam>();
   // Out of embed, layers.0, …, final_norm, head, counted from 0 in this order; none: all.
   std::vector<std::size_t> layers{};
+  std::shared_ptr<ExpertDispatch> dispatch = std::make_shared<ExpertDispatch>();
 };
 
 // How many layers a GPT has: the blocks, and three.

@@ -15,6 +15,11 @@ enum class Fault : std::uint8_t {
   replicated_gradient_not_summed,
   norm_counted_per_rank,  // what every rank holds is counted as often
   padding_counted,        // in the softmax
+  // of expert parallelism
+  expert_gradient_divided,  // by ep, as a mean would be
+  dispatch_offset_wrong,    // rows go to the next expert of the rank
+  masked_groups_eligible,   // experts of groups that were not chosen score 0
+  dropped_kept,             // tokens beyond the capacity are computed
   // of ZeRO
   gradient_scaled,         // every shard of the gradient is divided by the number of ranks
   shard_offset_wrong,      // a rank takes the next rank's chunk for its shard of the gradient
