@@ -18,7 +18,7 @@ enum class Fault : std::uint8_t {
   // of expert parallelism
   expert_gradient_divided,  // by ep, as a mean would be
   dispatch_offset_wrong,    // rows go to the next expert of the rank
-  masked_groups_eligible,   // experts of groups that were not chosen score 0
+  masked_groups_eligible,   // experts of groups that were not chosen can be chosen
   dropped_kept,             // tokens beyond the capacity are computed
   // of ZeRO
   gradient_scaled,         // every shard of the gradient is divided by the number of ranks

@@ -57,6 +57,10 @@ Checks check_exposed_at_true_scale(const CheckContext& context);
 Checks check_activations(const CheckContext& context);  // check_tensor.cpp
 Checks check_across_nodes(const CheckContext& context);
 Checks check_recompute(const CheckContext& context);  // check_recompute.cpp
+Checks check_routing(const CheckContext& context);    // check_experts.cpp
+Checks check_dispatch_overlap(const CheckContext& context);
+Checks check_straggler(const CheckContext& context);
+Checks check_placement(const CheckContext& context);
 Checks check_zero_bits(const CheckContext& context);  // check_zero.cpp
 Checks check_model_state(const CheckContext& context);
 Checks check_prefetch(const CheckContext& context);  // check_prefetch.cpp

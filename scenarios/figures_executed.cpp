@@ -9,6 +9,7 @@
 #include "parallel/tensor_seam.hpp"
 #include "runtime/launch.hpp"
 #include "runtime/tensor.hpp"
+#include "scenarios/figures_expert_executed.hpp"
 
 namespace ringside {
 
@@ -110,7 +111,7 @@ std::map<std::string, Executed> executed_figures(const FigureInputs& inputs) {
   const Cluster& cluster = inputs.cluster;
   const int few = inputs.ranks;
   const int many = inputs.many_ranks;
-  return {
+  std::map<std::string, Executed> all = {
       {"DP07", sent(all_reduce_gradients(inputs, few, "ring", cluster))},
       {"DP08", sent(all_reduce_gradients(inputs, many, "ring", cluster))},
       {"DP09", received_by_rank_0(all_reduce_gradients(inputs, few, "naive", cluster))},
@@ -118,6 +119,8 @@ std::map<std::string, Executed> executed_figures(const FigureInputs& inputs) {
       {"DP12", seconds_over_infiniband(inputs)},
       {"TP03", sent_by_layers(inputs)},
   };
+  all.merge(executed_expert_figures(inputs));
+  return all;
 }
 
 }  // namespace ringside

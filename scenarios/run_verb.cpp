@@ -48,8 +48,12 @@ LogLevel log_level(const RunRequest& request) {
   const std::int64_t of_tensors = s.parallel.tp == 1 ? 0
                                                      : 2 * layers * (s.parallel.tp - 1) * s.ranks *
                                                            s.train.steps * s.parallel.microbatches;
-  return request.log.value_or(messages + of_tensors > most_logged ? LogLevel::summary
-                                                                  : LogLevel::full);
+  const std::int64_t of_experts = has_experts(s)
+                                      ? std::int64_t{20} * s.model.layers * (s.parallel.ep - 1) *
+                                            s.ranks * s.train.steps * s.parallel.microbatches
+                                      : 0;
+  return request.log.value_or(messages + of_tensors + of_experts > most_logged ? LogLevel::summary
+                                                                               : LogLevel::full);
 }
 
 JobOptions options_of(const RunRequest& request, Progress& progress) {
@@ -74,6 +78,10 @@ TrainingOutcome main_job(const RunRequest& request, const JobOptions& options,
 
 std::string reduction_text(const Settings& s) {
   const auto& p = s.parallel;
+  if (has_experts(s)) {
+    return fmt::format("ep {} in dp {}, {}", p.ep, p.dp,
+                       p.dispatch == "by_node" ? "one copy a node" : "a copy an expert");
+  }
   const std::string mesh = p.tp == 1 ? ""
                                      : fmt::format("tp {} x dp {}{}, ", p.tp, p.dp,
                                                    p.sp ? " with sequence parallelism" : "");
@@ -129,8 +137,8 @@ void check_reference_fits(const Settings& s) {
 
 // The definition knows the order of all-reduces once a step.
 bool has_definition(const Settings& s) {
-  return reductions_of(s) == 1 && s.parallel.zero == 0 && s.parallel.tp == 1 && !at_true_scale(s) &&
-         s.train.resume.empty();
+  return reductions_of(s) == 1 && !has_experts(s) && s.parallel.zero == 0 && s.parallel.tp == 1 &&
+         !at_true_scale(s) && s.train.resume.empty();
 }
 
 std::string text_of(const Settings& s) {
@@ -161,7 +169,7 @@ RunReport run_scenario(const RunRequest& request, const std::filesystem::path& f
   const std::string text = text_of(s);
   progress.show("one process");
   const TrainingPlan plan = at_true_scale(s) ? TrainingPlan{} : plan_of(s, text);
-  const Reference truth = at_true_scale(s) ? Reference{} : train_alone(plan);
+  const Reference truth = at_true_scale(s) ? Reference{} : reference_of(s, plan);
   const JobOptions options = options_of(request, progress);
   const TrainingOutcome main = main_job(request, options, text, truth);
   if (log_level(request) == LogLevel::full) {

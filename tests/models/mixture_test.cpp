@@ -265,6 +265,36 @@ TEST(CaseK5, ATokenGoesToAtMostTheLimitOfGroups) {
   }
 }
 
+// DeepSeek-V3's 256 experts in 8 groups, 8 a token: 8 (1 - C(224, 8) / C(256, 8)) = 5.295 groups on
+// average without a limit; at most 4 with its own.
+TEST(CaseK5, WithoutALimitATokenGoesToAsManyGroupsAsTheFormulaSays) {
+  const auto groups_of = [](std::uint64_t token, const RouterConfig& config) {
+    Values scores;
+    for (std::uint64_t e = 0; e < 256; ++e) {
+      scores.push_back(uniform(mix(mix(token) + e)));
+    }
+    std::vector<bool> group(8, false);
+    for (const std::size_t e : choose_experts(scores, 8, config)) {
+      group[e / 32] = true;
+    }
+    return std::ranges::count(group, true);
+  };
+  double missed = 1;
+  for (int i = 0; i < 8; ++i) {
+    missed *= (224.0 - i) / (256.0 - i);
+  }
+  double sum = 0;
+  std::ptrdiff_t most = 0;
+  constexpr std::uint64_t tokens = 2000;
+  for (std::uint64_t t = 0; t < tokens; ++t) {
+    sum += static_cast<double>(groups_of(t, {}));
+    most = std::max(most, groups_of(t, {.groups = 8, .top_groups = 4}));
+  }
+  EXPECT_NEAR(8 * (1 - missed), 5.295, 5e-4);
+  EXPECT_NEAR(sum / tokens, 8 * (1 - missed), 0.1);  // drawn: five standard errors
+  EXPECT_EQ(most, 4);
+}
+
 // ---- Case K6: ties ------------------------------------------------------------------------------
 
 TEST(CaseK6, TiesGoToTheLowestIndex) {

@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "models/random.hpp"
 #include "parallel/expert/dense_and_experts.hpp"
 #include "parallel/expert/expert_groups.hpp"
 #include "parallel/expert/expert_parallel.hpp"
@@ -46,12 +47,12 @@ struct ExpertTraining {
 };
 
 struct ExpertSeen {
-  double gradients = 0;  // every step, absolute
+  double gradients = 0;     // every step, absolute
   double expert_ratio = 1;  // of the gradient that is furthest from 1, where it is not small
   double parameters = 0;
   double loss = 0;  // relative
   double norm = 0;
-  std::uint64_t bits_differ = 0;  // elements of gradients
+  std::uint64_t bits_differ = 0;  // elements of the experts' gradients
   std::int64_t operations = 0;    // all-to-alls of rows, this rank
   double balance = 0;             // of the first layer, last step
   std::int64_t dropped = 0;       // last step
@@ -73,8 +74,7 @@ inline void compare(const StepRecord& record, const std::vector<Parameter*>& par
     const std::size_t at = places.at(parts[p]->name);
     const auto value = part_of(*parts[p], truth.parameters[at]);
     for (std::size_t i = 0; i < value.size(); ++i) {
-      seen.parameters =
-          std::max(seen.parameters, std::abs(value[i] - record.parameters[p][i]));
+      seen.parameters = std::max(seen.parameters, std::abs(value[i] - record.parameters[p][i]));
     }
     if (!parts[p]->trainable) {
       continue;
@@ -83,7 +83,7 @@ inline void compare(const StepRecord& record, const std::vector<Parameter*>& par
     for (std::size_t i = 0; i < grad.size(); ++i) {
       const double mine = record.gradients[p][i];
       seen.gradients = std::max(seen.gradients, std::abs(grad[i] - mine));
-      seen.bits_differ += grad[i] == mine ? 0 : 1;
+      seen.bits_differ += !parts[p]->expert || grad[i] == mine ? 0U : 1U;
       if (parts[p]->expert && std::abs(grad[i]) > 1e-3) {
         const double ratio = mine / grad[i];
         seen.expert_ratio =
@@ -104,8 +104,7 @@ inline double sum_over_parts(TensorParallel& tp, Comm& ep_group,
   return tp.sum_of_squares(dense) + sum_of_squares(ep_group, experts, "ring");
 }
 
-inline ExpertSeen train_expert_rank(Rank& rank, const ExpertTraining& on,
-                                    const TrainingPlan& plan,
+inline ExpertSeen train_expert_rank(Rank& rank, const ExpertTraining& on, const TrainingPlan& plan,
                                     const std::vector<StepRecord>& truth) {
   const Mesh mesh(on.mesh, rank.id());
   const auto groups = expert_groups(mesh, on.ep);
@@ -113,25 +112,26 @@ inline ExpertSeen train_expert_rank(Rank& rank, const ExpertTraining& on,
   Comm dp_group(rank, "dp", mesh.members({Axis::cp, Axis::dp}));
   Comm ep_group(rank, "ep", groups.together);
   Comm holders(rank, "edp", groups.holders);
-  Comm batch(rank, "batch", mesh.members(on.sequence ? std::vector{Axis::tp, Axis::cp, Axis::dp}
-                                                     : std::vector{Axis::cp, Axis::dp}));
+  Comm batch(rank, "batch",
+             mesh.members(on.sequence ? std::vector{Axis::tp, Axis::cp, Axis::dp}
+                                      : std::vector{Axis::cp, Axis::dp}));
   GptConfig config = std::get<GptConfig>(plan.model);
   const auto places = places_by_name(config);
-  config.router.masked_groups_eligible = on.fault == Fault::masked_groups_eligible;
+  if (on.fault == Fault::masked_groups_eligible) {
+    config.router.top_groups = 0;
+  }
   config.router.dropped_kept = on.fault == Fault::dropped_kept;
   TensorParallel tp(tp_group, rank.memory(), config, {.sequence = on.sequence});
-  ExpertParallel ep(
-      ep_group, rank.memory(),
-      on.random_placement ? Placement::random(config.experts, on.ep, 7)
-                          : Placement(config.experts, on.ep),
-      {.by_node = on.by_node,
-       .routing_group = on.sequence ? &tp_group : nullptr,
-       .rows = on.sequence ? Cut{tp_group.rank(), tp_group.size()} : Cut{},
-       .fault = on.fault});
-  const auto model =
-      make_gpt({rank.memory(), rank.clock()}, config,
-               plan.data.seed + static_cast<std::uint64_t>(holders.rank()),
-               {.cut = tp.cut(), .seam = tp.seam(), .dispatch = ep.dispatch()});
+  ExpertParallel ep(ep_group, rank.memory(),
+                    on.random_placement ? Placement::random(config.experts, on.ep, 7)
+                                        : Placement(config.experts, on.ep),
+                    {.by_node = on.by_node,
+                     .routing_group = on.sequence ? &tp_group : nullptr,
+                     .rows = on.sequence ? Cut{tp_group.rank(), tp_group.size()} : Cut{},
+                     .fault = on.fault});
+  const auto model = make_gpt({rank.memory(), rank.clock()}, config,
+                              plan.data.seed + static_cast<std::uint64_t>(holders.rank()),
+                              {.cut = tp.cut(), .seam = tp.seam(), .dispatch = ep.dispatch()});
   const auto layers = model->layers();
   const auto parameters = flatten(layers);
   DataParallelOptions options{.bucket = Bytes{4096}, .fault = on.fault};
@@ -153,8 +153,7 @@ inline ExpertSeen train_expert_rank(Rank& rank, const ExpertTraining& on,
           const StepRecord& reference = truth[static_cast<std::size_t>(s)];
           compare(record, parameters, reference, places, seen);
           seen.loss = std::max(seen.loss, relative(reference.loss, record.loss));
-          seen.norm =
-              std::max(seen.norm, relative(reference.gradient_norm, record.gradient_norm));
+          seen.norm = std::max(seen.norm, relative(reference.gradient_norm, record.gradient_norm));
           for (std::size_t p = 0; p < parameters.size(); ++p) {
             if (parameters[p]->name.find(".router.") != std::string::npos) {
               for (const double x : record.parameters[p]) {
@@ -164,11 +163,11 @@ inline ExpertSeen train_expert_rank(Rank& rank, const ExpertTraining& on,
           }
         },
         {.norm = [&] {
-           return norm_of(tp_group.size() > 1
-                              ? sum_over_parts(tp, ep_group, parameters)
-                              : sum_of_squares(ep_group, parameters, "ring", on.fault),
-                          parameters);
-         }});
+          return norm_of(tp_group.size() > 1
+                             ? sum_over_parts(tp, ep_group, parameters)
+                             : sum_of_squares(ep_group, parameters, "ring", on.fault),
+                         parameters);
+        }});
   for (const auto& sum : rank.traffic().sums()) {
     const std::string_view label(sum.label);
     if (label.ends_with(".dispatch") || label.ends_with(".combine")) {
