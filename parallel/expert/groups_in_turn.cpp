@@ -70,7 +70,7 @@ GroupsInTurn train_groups_in_turn(const TrainingPlan& plan, int ranks, int micro
 }
 
 std::map<std::string, std::size_t> places_by_name(const GptConfig& config) {
-  DeviceMemory memory(1, Backing::meta);
+  DeviceMemory memory(std::size_t{1} << 16, Backing::meta);
   ComputeClock clock;
   const auto model = make_gpt({memory, clock}, config, 0);
   std::map<std::string, std::size_t> places;

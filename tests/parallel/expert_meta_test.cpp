@@ -39,13 +39,10 @@ std::vector<Held> run(int ep, std::size_t hot) {
         make_gpt({rank.memory(), rank.clock()}, config, 1,
                  {.cut = tp.cut(), .seam = tp.seam(), .dispatch = experts.dispatch()});
     Held held;
-    for (const Parameter* p : model->layers()[1]) {
+    const auto layers = model->layers();
+    for (const Parameter* p : layers[1]) {
       held.weights += p->expert ? static_cast<std::int64_t>(p->value.count()) : 0;
     }
-    std::int64_t flops = 0;
-    rank.clock().on_charge = [&](std::string_view label, Time, Time) {
-      flops += label.find(".experts.") != std::string_view::npos ? 1 : 0;
-    };
     const Batch batch = meta_batch(2048);
     Saved saved{.sequences = make_sequences(batch.lengths)};
     const Tensor x(rank.memory(), DType::f32, {1024, 1024}, Category::activations, "x");
