@@ -80,7 +80,7 @@ bool overlap(Buffer a, Buffer b) {
          b.data < a.data + a.bytes();
 }
 
-void launch(Comm& comm, const Parts& in, const Parts& out, std::string_view operation,
+Work launch(Comm& comm, const Parts& in, const Parts& out, std::string_view operation,
             std::uint64_t count, Choice choice) {
   // By what is equal on all members: the size of an unequal exchange is not.
   const std::size_t bytes = count * size_of(in.all().dtype);
@@ -95,13 +95,32 @@ void launch(Comm& comm, const Parts& in, const Parts& out, std::string_view oper
     throw BadUse(who(comm, operation) +
                  ": the input and the output share memory; give it two buffers");
   }
-  comm.launch({.count = count,
-               .operation = operation,
-               .algorithm = algorithm.name,
-               .label = choice.label,
-               .dtype = in.all().dtype},
-              [&] { algorithm.run(comm, in, out); })
-      .wait();
+  return comm.launch({.count = count,
+                      .operation = operation,
+                      .algorithm = algorithm.name,
+                      .label = choice.label,
+                      .dtype = in.all().dtype},
+                     [&] { algorithm.run(comm, in, out); });
+}
+
+// The counts differ from rank to rank, so the signature, which is equal on all, names none.
+Work launch_v(Comm& comm, Buffer in, std::span<const std::size_t> send_counts, Buffer out,
+              std::span<const std::size_t> receive_counts, Choice choice) {
+  const std::string name = who(comm, "all_to_all_v");
+  for (const auto counts : {send_counts, receive_counts}) {
+    if (counts.size() != static_cast<std::size_t>(comm.size())) {
+      throw BadUse(name + ": " + std::to_string(counts.size()) + " counts for " +
+                   std::to_string(comm.size()) + " ranks");
+    }
+  }
+  const auto me = static_cast<std::size_t>(comm.rank());
+  if (send_counts[me] != receive_counts[me]) {
+    throw BadUse(name + ": rank " + std::to_string(comm.owner().id()) + " sends itself " +
+                 std::to_string(send_counts[me]) + " elements and expects " +
+                 std::to_string(receive_counts[me]));
+  }
+  return launch(comm, Parts(in, send_counts, name + ", send counts"),
+                Parts(out, receive_counts, name + ", receive counts"), "all_to_all_v", 0, choice);
 }
 
 }  // namespace
@@ -116,27 +135,21 @@ void all_to_all(Comm& comm, Buffer in, Buffer out, Choice choice) {
                  std::to_string(out.count) + " out must be as many");
   }
   launch(comm, Parts::equal(in, comm.size(), who(comm, "all_to_all")),
-         Parts::equal(out, comm.size(), who(comm, "all_to_all")), "all_to_all", in.count, choice);
+         Parts::equal(out, comm.size(), who(comm, "all_to_all")), "all_to_all", in.count, choice)
+      .wait();
 }
 
-// The counts differ from rank to rank, so the signature, which is equal on all, names none.
 void all_to_all_v(Comm& comm, Buffer in, std::span<const std::size_t> send_counts, Buffer out,
                   std::span<const std::size_t> receive_counts, Choice choice) {
-  const std::string name = who(comm, "all_to_all_v");
-  for (const auto counts : {send_counts, receive_counts}) {
-    if (counts.size() != static_cast<std::size_t>(comm.size())) {
-      throw BadUse(name + ": " + std::to_string(counts.size()) + " counts for " +
-                   std::to_string(comm.size()) + " ranks");
-    }
-  }
-  const auto me = static_cast<std::size_t>(comm.rank());
-  if (send_counts[me] != receive_counts[me]) {
-    throw BadUse(name + ": rank " + std::to_string(comm.owner().id()) + " sends itself " +
-                 std::to_string(send_counts[me]) + " elements and expects " +
-                 std::to_string(receive_counts[me]));
-  }
-  launch(comm, Parts(in, send_counts, name + ", send counts"),
-         Parts(out, receive_counts, name + ", receive counts"), "all_to_all_v", 0, choice);
+  launch_v(comm, in, send_counts, out, receive_counts, choice).wait();
+}
+
+Work all_to_all_v_async(Comm& comm, const Tensor& in, std::span<const std::size_t> send_counts,
+                        const Tensor& out, std::span<const std::size_t> receive_counts,
+                        Choice choice) {
+  Work work = launch_v(comm, in.buffer(), send_counts, out.buffer(), receive_counts, choice);
+  work.holds(out, "all_to_all_v on group " + comm.name());
+  return work;
 }
 
 }  // namespace ringside

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "collectives/algorithm.hpp"
+#include "runtime/tensor.hpp"
 
 namespace ringside {
 
@@ -42,5 +43,11 @@ void all_to_all(Comm& comm, Buffer in, Buffer out, Choice choice = {"pairwise"})
 // pair and both counts.
 void all_to_all_v(Comm& comm, Buffer in, std::span<const std::size_t> send_counts, Buffer out,
                   std::span<const std::size_t> receive_counts, Choice choice = {"pairwise"});
+
+// Launched on the group's stream: `out` is in flight until wait(), and `in` has left.
+[[nodiscard]] Work all_to_all_v_async(Comm& comm, const Tensor& in,
+                                      std::span<const std::size_t> send_counts, const Tensor& out,
+                                      std::span<const std::size_t> receive_counts,
+                                      Choice choice = {"pairwise"});
 
 }  // namespace ringside

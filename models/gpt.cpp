@@ -6,6 +6,7 @@
 #include "models/block.hpp"
 #include "models/half_layer.hpp"
 #include "models/initialise.hpp"
+#include "models/mixture.hpp"
 #include "models/tensor_elements.hpp"
 #include "models/token_embedding.hpp"
 #include "models/vocabulary_head.hpp"
@@ -28,8 +29,8 @@ class Maker {
         seam_(std::move(part.seam)),
         wanted_(std::move(part.layers)),
         attention_(part.attention ? std::move(part.attention)
-                                  : std::make_shared<WholeAttention<T>>(device, config.recompute)) {
-  }
+                                  : std::make_shared<WholeAttention<T>>(device, config.recompute)),
+        dispatch_(std::move(part.dispatch)) {}
 
   std::unique_ptr<Model> model() const {
     auto layers = this->layers();
@@ -87,9 +88,9 @@ class Maker {
   }
 
   std::unique_ptr<Layer> block(const std::string& name) const {
-    return std::make_unique<Block<T>>(device_, name, norm(name + ".norm1"),
-                                      attention(name + ".attention"), norm(name + ".norm2"),
-                                      mlp(name + ".mlp"), config_.recompute);
+    return std::make_unique<Block<T>>(
+        device_, name, norm(name + ".norm1"), attention(name + ".attention"), norm(name + ".norm2"),
+        config_.experts > 0 ? mixture(name + ".mlp") : mlp(name + ".mlp"), config_.recompute);
   }
 
   RmsNorm<T> norm(const std::string& name) const {
@@ -121,14 +122,42 @@ class Maker {
         attention_};
   }
 
-  SwiGlu<T> mlp(const std::string& name) const {
+  std::unique_ptr<Layer> mlp(const std::string& name) const {
     const std::vector<std::size_t> in{config_.hidden, config_.ffn};
-    return {device_,
-            name,
-            {.gate = columns(name + ".gate", in, share_.ffn),
-             .up = columns(name + ".up", in, share_.ffn),
-             .down = rows_of(name + ".down", {config_.ffn, config_.hidden}, share_.ffn)},
-            seam_};
+    return std::make_unique<SwiGlu<T>>(
+        device_, name,
+        typename SwiGlu<T>::Weights{
+            .gate = columns(name + ".gate", in, share_.ffn),
+            .up = columns(name + ".up", in, share_.ffn),
+            .down = rows_of(name + ".down", {config_.ffn, config_.hidden}, share_.ffn)},
+        seam_);
+  }
+
+  // Every tensor-parallel rank has it whole.
+  std::unique_ptr<Layer> mixture(const std::string& name) const {
+    const std::size_t in = config_.hidden;
+    const auto whole = [&](const std::string& of, std::vector<std::size_t> shape) {
+      const double scale = bound(shape.front());
+      return make_parameter<T>(device_, of + ".weight", std::move(shape), scale, seed_,
+                               {.copies = ranks_});
+    };
+    typename Mixture<T>::Weights weights{.router = whole(name + ".router", {in, config_.experts})};
+    if (config_.router.bias_rate > 0) {
+      weights.bias = make_parameter<T>(device_, name + ".router.bias", {config_.experts}, 0, seed_,
+                                       {.copies = ranks_});
+      freeze(*weights.bias);
+    }
+    for (const std::size_t e : dispatch_->experts_here(config_.experts)) {
+      const std::string expert = name + ".experts." + std::to_string(e);
+      auto& own = weights.experts.emplace_back(
+          typename SwiGlu<T>::Weights{.gate = whole(expert + ".gate", {in, config_.ffn}),
+                                      .up = whole(expert + ".up", {in, config_.ffn}),
+                                      .down = whole(expert + ".down", {config_.ffn, in})});
+      own.gate.expert = own.up.expert = own.down.expert = true;
+    }
+    return std::make_unique<Mixture<T>>(
+        device_, name, typename Router<T>::Options{config_.experts, config_.top_k, config_.router},
+        std::move(weights), dispatch_);
   }
 
   // A table with a row for each token.
@@ -168,6 +197,7 @@ class Maker {
   std::shared_ptr<Seam> seam_;
   std::vector<std::size_t> wanted_;  // none: all
   std::shared_ptr<CausalAttention> attention_;
+  std::shared_ptr<ExpertDispatch> dispatch_;
 };
 
 void require_there(const std::vector<std::size_t>& wanted, std::size_t layers) {

@@ -15,9 +15,15 @@ std::vector<std::vector<std::size_t>> tensor_counts(const GptConfig& c, int rank
   const std::size_t kv = c.hidden * share.kv_heads.count * c.head_width();
   const std::size_t mlp = c.hidden * share.ffn.count;
   std::vector<std::vector<std::size_t>> counts{{table}};
-  for (std::size_t i = 0; i < c.layers; ++i) {
-    counts.push_back({c.hidden, q, kv, kv, q, c.hidden, mlp, mlp, mlp});
+  std::vector<std::size_t> block{c.hidden, q, kv, kv, q, c.hidden};
+  if (c.experts == 0) {
+    block.insert(block.end(), 3, mlp);
+  } else {
+    block.push_back(c.hidden * c.experts);
+    block.insert(block.end(), c.router.bias_rate > 0 ? 1 : 0, c.experts);
+    block.insert(block.end(), 3 * c.experts, c.hidden * c.ffn);  // not cut
   }
+  counts.insert(counts.end(), c.layers, block);
   counts.push_back({c.hidden});
   counts.emplace_back();
   if (!c.tied) {

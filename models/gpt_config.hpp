@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "models/recompute.hpp"
+#include "models/router_config.hpp"
 #include "runtime/dtype.hpp"
 
 namespace ringside {
@@ -22,6 +23,10 @@ struct GptConfig {
   double norm_eps = 1e-6;
   DType dtype = DType::f32;  // or f64; or bf16: weights and gradients, computed with in f32
   Recompute recompute = Recompute::none;
+  // A mixture of so many experts in the place of every MLP, each of width ffn; 0: none (dense).
+  std::size_t experts = 0;
+  std::size_t top_k = 2;  // experts a token
+  RouterConfig router{};
 
   std::size_t head_width() const { return head_dim != 0 ? head_dim : hidden / heads; }
 };

@@ -67,6 +67,14 @@ void require_divisible(const char* what, std::size_t value, std::size_t ranks) {
   }
 }
 
+void require_mixture(const GptConfig& c) {
+  require_usable(c.router, c.experts, c.top_k);
+  if (c.router.bias_rate > 0 && c.dtype == DType::bf16) {
+    throw BadUse("a router's bias moves by " + to_string(c.router.bias_rate) +
+                 " a step, which bf16 would round away: choose f32, or bias_rate = 0");
+  }
+}
+
 Share part(std::size_t whole, Cut cut) {
   const std::size_t count = whole / static_cast<std::size_t>(cut.ranks);
   return {static_cast<std::size_t>(cut.rank) * count, count};
@@ -82,7 +90,11 @@ void require_usable(const GptConfig& c, int ranks) {
   }
   const auto tp = static_cast<std::size_t>(ranks);
   require_divisible("heads", c.heads, tp);
-  require_divisible("ffn", c.ffn, tp);
+  if (c.experts == 0) {
+    require_divisible("ffn", c.ffn, tp);
+  } else {
+    require_mixture(c);
+  }
   if (c.kv_heads % tp != 0 && tp % c.kv_heads != 0) {
     throw BadUse("kv_heads = " + to_string(c.kv_heads) + " can neither be divided over " +
                  to_string(ranks) + " tensor-parallel ranks nor copied evenly: the ranks may be " +

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/causal_attention.hpp"
+#include "models/expert_dispatch.hpp"
 #include "models/gpt_cut.hpp"
 #include "models/seam.hpp"
 
@@ -17,6 +18,7 @@ struct GptPart {
   // Out of embed, layers.0, …, final_norm, head, counted from 0 in this order; none: all.
   std::vector<std::size_t> layers{};
   std::shared_ptr<CausalAttention> attention{};  // none: samples are whole here
+  std::shared_ptr<ExpertDispatch> dispatch = std::make_shared<ExpertDispatch>();
 };
 
 // How many layers a GPT has: the blocks, and three.

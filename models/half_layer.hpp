@@ -37,6 +37,10 @@ class HalfLayer : public Layer {
   std::vector<Parameter*> parameters() override;
   std::vector<Parameter*> borrowed() override;
 
+  void scale_loss(double scale) override { inside_->scale_loss(scale); }
+
+  std::vector<RouterState*> routers() override { return inside_->routers(); }
+
  private:
   class Copies;
 

@@ -19,6 +19,9 @@
 
 namespace ringside {
 
+struct RoutedTokens;  // models/mixture.cpp
+struct RouterState;   // models/router_state.hpp
+
 // What a layer computes with. Both outlive it.
 struct Device {
   DeviceMemory& memory;
@@ -34,8 +37,9 @@ enum class Pass : std::uint8_t { forward, recompute };
 struct Saved {
   std::shared_ptr<const Sequences> sequences{};
   Pass pass = Pass::forward;
-  std::vector<Tensor> tensors{};  // Category::activations
-  std::vector<Saved> parts{};     // of the layers that this one is made of
+  std::vector<Tensor> tensors{};           // Category::activations
+  std::vector<Saved> parts{};              // of the layers that this one is made of
+  std::shared_ptr<RoutedTokens> routed{};  // of a mixture of experts: where its tokens went
 
   // Tokens of the micro-batch, of which `in` may hold a part (seam.hpp); without sequences, its
   // rows.
@@ -66,6 +70,12 @@ class Layer {
 
   // Parameters of other layers that it computes with, and adds gradients to (a tied head).
   virtual std::vector<Parameter*> borrowed() { return {}; }
+
+  // Losses are multiplied by this before backward: for who adds a loss of his own.
+  virtual void scale_loss(double /*scale*/) {}
+
+  // Of the mixtures of experts in it.
+  virtual std::vector<RouterState*> routers() { return {}; }
 };
 
 }  // namespace ringside

@@ -56,6 +56,13 @@ double Model::forward_backward(const Batch& batch, LayerHooks& hooks) {
   return sum;
 }
 
+void Model::scale_loss(double scale) {
+  loss_scale_ = scale;
+  for (const auto& layer : layers_) {
+    layer->scale_loss(scale);
+  }
+}
+
 LossSum Model::loss(const Tensor& logits, const Batch& batch) const {
   LossSum sum = loss_(logits, batch.targets);
   if (loss_scale_ != 1) {

@@ -36,7 +36,7 @@ class Model {
 
   // From now on losses are multiplied by this before backward, and so are all gradients; the loss
   // that is returned is not.
-  void scale_loss(double scale) { loss_scale_ = scale; }
+  void scale_loss(double scale);
 
   std::size_t layer_count() const { return layers_.size(); }
 

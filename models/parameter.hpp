@@ -36,6 +36,7 @@ struct Parameter {
   Layout layout{};
   bool trainable = true;  // if not: no gradient (the tensor may be empty) and no optimizer state
   bool gain = false;      // of a norm: by default not decayed
+  bool expert = false;    // of an expert of a mixture: other ranks may hold other experts
   bool copy = false;      // of a tied table that another stage of a pipeline has: the gradient is
                           // the sum of both, and counts there
   std::optional<PieceOf> piece{};  // this is a piece of a rank's part: `layout` says nothing

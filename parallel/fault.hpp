@@ -22,6 +22,11 @@ enum class Fault : std::uint8_t {
   kv_gradient_lost,  // the last rank's part of the gradient of another rank's keys and values is
                      // not added
   mean_of_means,     // every rank's loss is divided by its own tokens, and the ranks' by the ranks
+  // of expert parallelism
+  expert_gradient_divided,  // by ep, as a mean would be
+  dispatch_offset_wrong,    // rows go to the next expert of the rank
+  masked_groups_eligible,   // experts of groups that were not chosen can be chosen
+  dropped_kept,             // tokens beyond the capacity are computed
   // of ZeRO
   gradient_scaled,         // every shard of the gradient is divided by the number of ranks
   shard_offset_wrong,      // a rank takes the next rank's chunk for its shard of the gradient

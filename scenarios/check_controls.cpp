@@ -57,9 +57,23 @@ constexpr std::array context_controls{
     Control{"mean_of_means", Fault::mean_of_means, 1},
 };
 
+constexpr std::array expert_controls{
+    Control{"sum_not_mean", Fault::sum_not_mean, 1},
+    Control{"weights_not_broadcast", Fault::weights_not_broadcast, 1},
+    Control{"expert_gradient_divided", Fault::expert_gradient_divided, 1},
+    Control{"expert_gradient_divided_loss_over_100", Fault::expert_gradient_divided, 100},
+    Control{"dispatch_offset_wrong", Fault::dispatch_offset_wrong, 1},
+    Control{"masked_groups_eligible", Fault::masked_groups_eligible, 1},
+    Control{"dropped_kept", Fault::dropped_kept, 1},
+    Control{"norm_of_rank", Fault::norm_of_rank, 1},
+};
+
 std::vector<Control> controls_of(const Settings& settings) {
   const auto& p = settings.parallel;
   std::vector<Control> controls;
+  if (has_experts(settings)) {
+    controls.assign(expert_controls.begin(), expert_controls.end());
+  }
   if (p.tp > 1) {
     controls.assign(tensor_controls.begin(), tensor_controls.end());
   }
@@ -76,8 +90,32 @@ std::vector<Control> controls_of(const Settings& settings) {
   return controls;
 }
 
+// Of a mixture of experts: why there is nothing that the fault could touch; empty: there is.
+std::string untouched_by_experts(const Control& control, const Settings& settings) {
+  const ModelSettings& m = settings.model;
+  const ParallelSettings& p = settings.parallel;
+  switch (control.fault) {
+    case Fault::masked_groups_eligible:
+      return m.router_top_groups > 0 && m.router_top_groups < m.router_groups
+                 ? ""
+                 : "every group is eligible";
+    case Fault::dropped_kept:
+      return m.capacity == 0 ? "nothing is dropped" : "";
+    case Fault::norm_of_rank:
+    case Fault::expert_gradient_divided:
+      return p.ep == 1 ? "parallel.ep = 1" : "";
+    case Fault::dispatch_offset_wrong:
+      return m.experts / p.ep == 1 ? "a rank has one expert of a layer" : "";
+    default:
+      return p.dp == 1 ? "parallel.dp = 1" : "";
+  }
+}
+
 // Why there is nothing that the fault could touch; empty: there is.
 std::string untouched(const Control& control, const Settings& settings) {
+  if (has_experts(settings)) {
+    return untouched_by_experts(control, settings);
+  }
   const auto& p = settings.parallel;
   const bool copies = p.sp || p.tp > settings.model.kv_heads;
   const auto buckets = buckets_of(settings);
@@ -125,7 +163,7 @@ Checks check_controls(const CheckContext& context) {
     context.progress("control " + std::string(control.name));
     const bool scaled = control.loss_divisor != 1;
     const Reference truth =
-        scaled ? train_alone(plan_of(s, context.text, control.loss_divisor)) : context.truth;
+        scaled ? reference_of(s, plan_of(s, context.text, control.loss_divisor)) : context.truth;
     const auto faulty = context.run(s, truth, control.fault, control.loss_divisor);
     std::optional<TrainingOutcome> without;
     if (scaled) {

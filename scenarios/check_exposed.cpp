@@ -87,7 +87,7 @@ Checks check_exposed(const CheckContext& context) {
          .note = "no overlap against overlap, nor fewer tokens, beside " + s.checks.peer});
     return checks;
   }
-  const auto truth = train_alone(plan_of(other, context.text));
+  const auto truth = reference_of(other, plan_of(other, context.text));
   const Exposure there = measure(other, context.run(other, truth));
   const double mine = share(here.exposed, here.communication);
   const double theirs = share(there.exposed, there.communication);

@@ -139,7 +139,7 @@ Checks check_f64(const CheckContext& context) {
   Settings f64 = context.settings;
   f64.model.dtype = "f64";
   f64.train.resume.clear();  // a checkpoint is of one type
-  const auto truth = train_alone(plan_of(f64, context.text));
+  const auto truth = reference_of(f64, plan_of(f64, context.text));
   return training_gates("f64", f64, context.run(f64, truth));
 }
 
@@ -148,7 +148,7 @@ Checks check_sgd(const CheckContext& context) {
   sgd.train.optimizer = "sgd";
   sgd.train.resume.clear();  // a checkpoint is of one optimizer
   sgd.train.lr = TrainSettings{}.lr;
-  const auto truth = train_alone(plan_of(sgd, context.text));
+  const auto truth = reference_of(sgd, plan_of(sgd, context.text));
   return training_gates("sgd", sgd, context.run(sgd, truth));
 }
 
@@ -157,7 +157,7 @@ Checks check_adamw(const CheckContext& context) {
   adamw.train.optimizer = "adamw";
   adamw.train.resume.clear();
   adamw.train.lr = 1e-3;
-  const auto truth = train_alone(plan_of(adamw, context.text));
+  const auto truth = reference_of(adamw, plan_of(adamw, context.text));
   return training_gates("adamw", adamw, context.run(adamw, truth));
 }
 

@@ -4,6 +4,8 @@
 #include "models/text.hpp"
 #include "scenarios/checks.hpp"
 #include "scenarios/context_formula.hpp"
+#include "scenarios/expert_traffic.hpp"
+#include "scenarios/model_settings.hpp"
 #include "scenarios/scenario_file.hpp"
 #include "scenarios/tensor_formula.hpp"
 #include "scenarios/traffic_formula.hpp"
@@ -39,9 +41,13 @@ TrafficComparison compare(int rank, std::string operation, std::string label, st
           seen.sent, expected.sent,        seen.received.value_or(0), expected.received};
 }
 
+std::string text_of(const Settings& s) {
+  return s.data.text.empty() ? std::string(builtin_text()) : read_text(s.data.text);
+}
+
 // What travels between the ranks that share a model.
 std::vector<TrafficComparison> compare_tensor_traffic(const Settings& s, const JobResult& job) {
-  const std::string text = s.data.text.empty() ? builtin_text() : read_text(s.data.text);
+  const std::string text = text_of(s);
   const auto counted_under = [](const RankReport& report, auto wanted) {
     Figures figures;
     for (const auto& sum : report.sums) {
@@ -104,6 +110,9 @@ std::vector<TrafficComparison> compare_traffic(const Settings& s, const JobResul
   if (s.parallel.cp > 1) {
     const auto more = compare_context_traffic(s, job);
     rows.insert(rows.end(), more.begin(), more.end());
+  }
+  if (has_experts(s)) {
+    rows = compare_expert_traffic(s, count_routing(s, text_of(s)), job);
   }
   for (int r = 0; r < s.ranks; ++r) {
     const RankReport& report = job.ranks[static_cast<std::size_t>(r)].report;
@@ -194,6 +203,17 @@ Check check_beside_data_parallelism(const Settings& s, const std::vector<Traffic
                   std::to_string(of_dp)};
 }
 
+Check dispatched_in_all(const std::vector<TrafficComparison>& rows) {
+  std::int64_t sent = 0;
+  std::int64_t formula = 0;
+  for (const auto& row : rows) {
+    sent += row.operation == "all_to_all_v" ? row.sent : 0;
+    formula += row.operation == "all_to_all_v" ? row.sent_formula : 0;
+  }
+  return equal("traffic.tokens_sent", sent, formula, "bytes",
+               "dispatch and combine, all ranks; the formula counts one process's choices");
+}
+
 }  // namespace
 
 Checks check_traffic(const CheckContext& context) {
@@ -213,6 +233,9 @@ Checks check_traffic(const CheckContext& context) {
   }
   checks.push_back(
       equal("traffic.gradients_sent", gradients, whole, "bytes", "all ranks together"));
+  if (has_experts(s)) {
+    checks.push_back(dispatched_in_all(rows));
+  }
   if (s.parallel.zero > 0) {
     checks.push_back(check_beside_data_parallelism(s, rows));
   } else if (s.collectives.all_reduce == "naive") {

@@ -10,6 +10,7 @@
 #include "parallel/tensor_seam.hpp"
 #include "runtime/launch.hpp"
 #include "runtime/tensor.hpp"
+#include "scenarios/figures_expert_executed.hpp"
 
 namespace ringside {
 
@@ -136,6 +137,7 @@ std::map<std::string, Executed> executed_figures(const FigureInputs& inputs) {
   executed.merge(on_many_ranks(inputs));
   executed.merge(executed_stages(inputs));
   executed.merge(executed_context_figures(inputs));
+  executed.merge(executed_expert_figures(inputs));
   return executed;
 }
 

@@ -28,6 +28,16 @@ bool is_gpt(const Settings& settings) {
   return settings.model.kind == "gpt";
 }
 
+RouterConfig router_of(const ModelSettings& m) {
+  return {.score = m.router == "sigmoid" ? RouterScore::sigmoid : RouterScore::softmax,
+          .groups = size(m.router_groups),
+          .top_groups = size(m.router_top_groups),
+          .capacity = m.capacity,
+          .balance = m.balance,
+          .bias_rate = m.bias_rate,
+          .hot = size(m.hot)};
+}
+
 std::string measures(const Settings& settings) {
   const ModelSettings& m = settings.model;
   const std::string own = is_gpt(settings) ? fmt::format("model.ffn = {}", m.ffn)
@@ -83,6 +93,10 @@ bool at_true_scale(const Settings& settings) {
   return !settings.model.config.empty();
 }
 
+bool has_experts(const Settings& settings) {
+  return settings.model.experts > 0;
+}
+
 PublishedModel published_model_of(const Settings& settings) {
   PublishedModel model = published_model(settings.model.config);
   return settings.costs.account == "chapter" ? by_chapter_account(std::move(model)) : model;
@@ -136,7 +150,10 @@ ModelConfig model_of(const Settings& settings) {
                      .vocab = size(m.vocab),
                      .tied = m.tied,
                      .dtype = parse_dtype(m.dtype),
-                     .recompute = recompute_of(settings)};
+                     .recompute = recompute_of(settings),
+                     .experts = size(m.experts),
+                     .top_k = size(m.top_k),
+                     .router = router_of(m)};
   }
   return MlpConfig{.context = size(m.context),
                    .embedding = size(m.embedding),
@@ -181,6 +198,9 @@ void check_model(const Settings& settings) {
 std::string kind_name(const Settings& settings) {
   if (at_true_scale(settings)) {
     return settings.model.config;
+  }
+  if (has_experts(settings)) {
+    return fmt::format("GPT with {} experts", settings.model.experts);
   }
   return is_gpt(settings) ? "GPT" : "MLP";
 }

@@ -18,6 +18,9 @@ ModelConfig model_of(const Settings& settings);
 // Whether it is a published model, which runs on meta memory.
 bool at_true_scale(const Settings& settings);
 
+// Whether the model is a mixture of experts that is computed with.
+bool has_experts(const Settings& settings);
+
 // The published model of model.config, with the costs of costs.account.
 PublishedModel published_model_of(const Settings& settings);
 

@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "parallel/context/context_parallel.hpp"
+#include "parallel/expert/expert_groups.hpp"
+#include "parallel/expert/placement.hpp"
 #include "parallel/mlp_split.hpp"
 #include "runtime/errors.hpp"
 #include "scenarios/model_settings.hpp"
@@ -115,6 +117,50 @@ void check_context_parallel(const Settings& settings) {
                  parse_context_form(parallel.cp_form), parallel.cp);
 }
 
+void check_expert_parallel(const Settings& settings) {
+  const auto& p = settings.parallel;
+  if (!has_experts(settings)) {
+    if (p.ep > 1 || p.ep_overlap) {
+      throw BadUse(
+          fmt::format("parallel.ep = {} spreads the experts of a gpt, but model.experts = "
+                      "0: set model.experts, or parallel.ep = 1 without "
+                      "parallel.ep_overlap",
+                      p.ep));
+    }
+    return;
+  }
+  if (settings.model.kind != "gpt" || at_true_scale(settings)) {
+    throw BadUse(fmt::format("model.experts = {} are of model.kind = gpt without model.config",
+                             settings.model.experts));
+  }
+  if (p.tp > 1 || p.zero > 0) {
+    throw BadUse(
+        fmt::format("model.experts = {} with parallel.tp = {} and parallel.zero = {} "
+                    "cannot run yet: set them to 1 and 0",
+                    settings.model.experts, p.tp, p.zero));
+  }
+  if (!settings.train.save.empty() || !settings.train.resume.empty()) {
+    throw BadUse("a model of experts cannot be saved yet: leave train.save and train.resume out");
+  }
+  require_expert_parallel(p.ep, p.dp);
+  Placement(static_cast<std::size_t>(settings.model.experts), p.ep);
+  const int gpus = settings.cluster.gpus_per_node;
+  if (p.dispatch == "by_node" &&
+      (settings.ranks % p.ep != 0 || (gpus % p.ep != 0 && p.ep % gpus != 0))) {
+    throw BadUse(
+        fmt::format("parallel.dispatch = by_node needs as many of parallel.ep = {} ranks "
+                    "on each node, but cluster.gpus_per_node = {}: one must divide the "
+                    "other",
+                    p.ep, gpus));
+  }
+  if (p.ep_overlap && p.microbatches < 2) {
+    throw BadUse(
+        fmt::format("parallel.ep_overlap takes micro-batches in pairs, but "
+                    "parallel.microbatches = {}: set it to 2 or more",
+                    p.microbatches));
+  }
+}
+
 void check_recompute_usable(const Settings& settings) {
   const std::string& recompute = settings.parallel.recompute;
   if (recompute == "none") {
@@ -183,6 +229,7 @@ void check_all(Settings& settings) {
   resolve_degrees(settings);
   check_tensor_parallel(settings);
   check_context_parallel(settings);
+  check_expert_parallel(settings);
   check_recompute_usable(settings);
   check_model(settings);
   check_pipeline_settings(settings);

@@ -53,7 +53,11 @@ LogLevel log_level(const RunRequest& request) {
                                       ? 0
                                       : std::int64_t{12} * s.model.layers * s.parallel.cp *
                                             s.ranks * s.train.steps * s.parallel.microbatches;
-  return request.log.value_or(messages + of_tensors + of_samples > most_logged ? LogLevel::summary
+  const std::int64_t of_experts = has_experts(s)
+                                      ? std::int64_t{20} * s.model.layers * (s.parallel.ep - 1) *
+                                            s.ranks * s.train.steps * s.parallel.microbatches
+                                      : 0;
+  return request.log.value_or(messages + of_tensors + of_samples + of_experts > most_logged ? LogLevel::summary
                                                                                : LogLevel::full);
 }
 
@@ -79,6 +83,10 @@ TrainingOutcome main_job(const RunRequest& request, const JobOptions& options,
 
 std::string reduction_text(const Settings& s) {
   const auto& p = s.parallel;
+  if (has_experts(s)) {
+    return fmt::format("ep {} in dp {}, {}", p.ep, p.dp,
+                       p.dispatch == "by_node" ? "one copy a node" : "a copy an expert");
+  }
   std::string mesh = p.tp == 1 ? "" : fmt::format("tp {} x ", p.tp);
   mesh += p.cp == 1 ? ""
                     : fmt::format("cp {} ({}, {}) x ", p.cp, p.cp_form,
@@ -137,7 +145,7 @@ void check_reference_fits(const Settings& s) {
 
 // The definition knows the order of all-reduces once a step.
 bool has_definition(const Settings& s) {
-  return reductions_of(s) == 1 && s.parallel.zero == 0 && s.parallel.tp == 1 &&
+  return reductions_of(s) == 1 && !has_experts(s) && s.parallel.zero == 0 && s.parallel.tp == 1 &&
          s.parallel.cp == 1 && !at_true_scale(s) && s.train.resume.empty();
 }
 
@@ -169,7 +177,7 @@ RunReport run_scenario(const RunRequest& request, const std::filesystem::path& f
   const std::string text = text_of(s);
   progress.show("one process");
   const TrainingPlan plan = at_true_scale(s) ? TrainingPlan{} : plan_of(s, text);
-  const Reference truth = at_true_scale(s) ? Reference{} : train_alone(plan);
+  const Reference truth = at_true_scale(s) ? Reference{} : reference_of(s, plan);
   const JobOptions options = options_of(request, progress);
   const TrainingOutcome main = main_job(request, options, text, truth);
   if (log_level(request) == LogLevel::full) {

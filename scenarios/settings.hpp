@@ -55,6 +55,15 @@ struct ModelSettings {
   int vocab = 256;
   int sequence = 32;  // predicted bytes of one sample
   std::string dtype = "f32";
+  int experts = 0;  // of the GPT, in the place of each MLP; 0: none. The following: of these
+  int top_k = 2;
+  std::string router = "softmax";
+  int router_groups = 1;
+  int router_top_groups = 0;  // 0: no limit
+  double capacity = 0;        // 0: none
+  double balance = 0;
+  double bias_rate = 0;
+  int hot = 0;
   bool operator==(const ModelSettings&) const = default;
 };
 
@@ -74,6 +83,10 @@ struct ParallelSettings {
   int zero = 0;                    // stage; 0: plain data parallelism
   bool prefetch = true;            // of stage 3
   std::string recompute = "none";  // what a block computes again in backward
+  int ep = 1;                      // divides dp
+  std::string dispatch = "straight";
+  std::string placement = "neighbours";
+  bool ep_overlap = false;
   bool operator==(const ParallelSettings&) const = default;
 };
 

@@ -1,8 +1,11 @@
 #include "scenarios/training_job.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "models/resume.hpp"
+#include "parallel/expert/groups_in_turn.hpp"
+#include "scenarios/expert_training.hpp"
 #include "scenarios/model_settings.hpp"
 #include "scenarios/parallel_options.hpp"
 #include "scenarios/rank_training.hpp"
@@ -46,8 +49,27 @@ TrainingPlan plan_of(const Settings& s, std::string_view text, double loss_divis
   return plan;
 }
 
+Reference reference_of(const Settings& s, const TrainingPlan& plan) {
+  return has_experts(s) ? train_groups_in_turn(plan, s.parallel.dp, s.parallel.microbatches).steps
+                        : train_alone(plan);
+}
+
+namespace {
+
+// Of the layers of a GPT, without what is an expert's, and without a bias, which does not learn.
+std::vector<std::vector<std::size_t>> dense_counts(const Settings& s) {
+  auto counts = part_counts_of(s);
+  constexpr std::size_t dense_tensors = 7;  // of a block: two norms, q, k, v, o, router
+  for (auto& layer : counts) {
+    layer.resize(has_experts(s) ? std::min(layer.size(), dense_tensors) : layer.size());
+  }
+  return counts;
+}
+
+}  // namespace
+
 std::vector<Bucket> buckets_of(const Settings& s) {
-  return cut_buckets(part_counts_of(s), s.dp.bucket, size_of(element_type(s)), gradient_ranks(s),
+  return cut_buckets(dense_counts(s), s.dp.bucket, size_of(element_type(s)), gradient_ranks(s),
                      static_cast<std::size_t>(s.dp.alignment));
 }
 
@@ -109,7 +131,9 @@ TrainingOutcome run_training(const TrainingRequest& request, std::string_view te
       plan.batch / static_cast<std::uint64_t>(data_parallel_ranks(request.settings)) + 1;
   options.region_bytes = memory_estimate(plan, share);
   return outcome_of(run_job(ranks, options, [&](Rank& rank) {
-    return bytes_of(train_rank(rank, request, plan, reference));
+    return bytes_of(has_experts(request.settings)
+                        ? train_rank_with_experts(rank, request, plan, reference)
+                        : train_rank(rank, request, plan, reference));
   }));
 }
 

@@ -21,6 +21,14 @@ namespace ringside {
 
 using Reference = std::vector<StepRecord>;
 
+// Of all layers and ranks, in one step.
+struct RoutingOutcome {
+  double balance = 0;        // the auxiliary loss without its coefficient, mean over the layers
+  double imbalance = 0;      // the most that an expert was chosen, over the mean; the worst layer
+  std::int64_t choices = 0;  // before any were dropped
+  std::int64_t dropped = 0;
+};
+
 // What a rank saw of one step; plain, so that it travels as it is. Of tensors of which ZeRO leaves
 // the rank a part, the rest counts as the reference's.
 struct StepOutcome {
@@ -45,6 +53,7 @@ struct StepOutcome {
   // At true scale, bytes of activations of the blocks (block_activations_watch.hpp).
   std::int64_t kept_of_blocks = 0;
   std::int64_t in_flight_of_blocks = 0;
+  RoutingOutcome routing{};                            // of a mixture of experts
   Time start{0};
   Time forward_end{0};  // this and the next: of the last micro-batch
   Time backward_end{0};
@@ -70,7 +79,11 @@ struct TrainingRequest {
 // when that is no checkpoint of such a training.
 TrainingPlan plan_of(const Settings& settings, std::string_view text, double loss_divisor = 1);
 
-// The bucket layout of a rank of the scenario, from its settings alone.
+// What one process makes of the plan: the whole batch at once, or, where it matters which tokens
+// are routed together, the ranks' micro-batches in turn.
+Reference reference_of(const Settings& settings, const TrainingPlan& plan);
+
+// The bucket layout of a rank of the scenario, from its settings alone; without experts.
 std::vector<Bucket> buckets_of(const Settings& settings);
 
 // How often a step reduces each gradient: once, or after every micro-batch.

@@ -285,8 +285,10 @@ TEST(VocabularyHeadLayer, MultipliesByTheTransposedTable) {
 // ---- Block --------------------------------------------------------------------------------------
 
 Block<double> block_of(SingleDevice& d, Recompute recompute = Recompute::none) {
-  return {d.device,           "b",       norm(d, "b.norm1"), attention(d, recompute),
-          norm(d, "b.norm2"), swiglu(d), recompute};
+  return {d.device,           "b",
+          norm(d, "b.norm1"), attention(d, recompute),
+          norm(d, "b.norm2"), std::make_unique<SwiGlu<double>>(swiglu(d)),
+          recompute};
 }
 
 Values plus(Values a, const Values& b) {

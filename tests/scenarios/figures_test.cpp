@@ -147,6 +147,12 @@ TEST(Figures, AreExecutedAtTrueScale) {
   EXPECT_EQ(executed.at("DP09").mean, 388'939'991'328);
   EXPECT_EQ(executed.at("DP10").mean, 3'500'459'921'952);
   EXPECT_EQ(executed.at("DP12").mean, 1.94469995664);
+  EXPECT_EQ(executed.at("EP01").least, 4);
+  EXPECT_EQ(executed.at("EP01").most, 4);
+  EXPECT_EQ(executed.at("EP02").mean, 653'908'770'816);
+  EXPECT_EQ(executed.at("EP03").mean, 1'307'817'541'632);
+  EXPECT_EQ(executed.at("EP04").most, 4);
+  EXPECT_EQ(executed.at("EP05").mean, 8);
   EXPECT_EQ(executed.at("TP03").least, 18'790'481'920);
   EXPECT_EQ(executed.at("TP03").most, 18'790'481'920);
   EXPECT_EQ(executed.at("DP03").mean, 444'502'847'232);

@@ -1,0 +1,174 @@
+// Experts: where tokens go, who has most to do, and what of the way is hidden.
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "scenarios/checks.hpp"
+#include "scenarios/expert_traffic.hpp"
+#include "scenarios/model_settings.hpp"
+
+namespace ringside {
+
+namespace {
+
+Check without_experts(std::string name) {
+  return {.name = std::move(name),
+          .measured = "model.experts = 0",
+          .gate = "of a mixture of experts",
+          .verdict = CheckVerdict::not_applicable};
+}
+
+Check reported(std::string name, nlohmann::json measured, std::string note) {
+  return {.name = std::move(name),
+          .measured = std::move(measured),
+          .gate = "reported",
+          .verdict = CheckVerdict::pass,
+          .note = std::move(note)};
+}
+
+// Of the slowest rank, all steps.
+Time training_time(const TrainingOutcome& outcome) {
+  Time longest{0};
+  for (const auto& rank : outcome.ranks) {
+    longest = std::max(longest, rank.back().end);
+  }
+  return longest;
+}
+
+std::int64_t across_nodes(const RoutingCounted& counted) {
+  std::int64_t copies = 0;
+  for (const auto& rank : counted.ranks) {
+    copies += rank.out_across;
+  }
+  return copies;
+}
+
+// Bytes of tokens and results between machines, as the run counted them.
+std::int64_t tokens_over_ib(const TrainingOutcome& outcome) {
+  std::int64_t bytes = 0;
+  for (const auto& rank : outcome.job.ranks) {
+    for (const auto& sum : rank.report.sums) {
+      const std::string_view label(sum.label);
+      const bool tokens = label.ends_with(".dispatch") || label.ends_with(".combine");
+      bytes += tokens && sum.link == LinkClass::ib ? sum.sent_bytes : 0;
+    }
+  }
+  return bytes;
+}
+
+double over_mean(const std::vector<std::int64_t>& rows) {
+  const auto sum = std::accumulate(rows.begin(), rows.end(), std::int64_t{0});
+  return sum == 0 ? 0
+                  : static_cast<double>(*std::ranges::max_element(rows)) *
+                        static_cast<double>(rows.size()) / static_cast<double>(sum);
+}
+
+// Groups are nodes when there are as many, and neighbours share them.
+bool groups_are_nodes(const Settings& s) {
+  return s.parallel.placement == "neighbours" && s.parallel.ep == s.ranks &&
+         s.model.router_groups == s.cluster.nodes && s.ranks % s.cluster.nodes == 0;
+}
+
+}  // namespace
+
+Checks check_routing(const CheckContext& context) {
+  const Settings& s = context.settings;
+  if (!has_experts(s)) {
+    return {without_experts("routing.nodes_of_a_token")};
+  }
+  const RoutingCounted counted = count_routing(s, context.text);
+  const RoutingOutcome& seen = context.main.ranks.front().back().routing;
+  const double mean = static_cast<double>(counted.nodes) /
+                      static_cast<double>(std::max<std::int64_t>(1, counted.tokens));
+  const std::string note =
+      fmt::format("most of any token; {:.3f} on average, of {} machines", mean, s.cluster.nodes);
+  Checks checks;
+  if (groups_are_nodes(s) && s.model.router_top_groups > 0) {
+    checks.push_back(holds("routing.nodes_of_a_token",
+                           counted.most_nodes <= s.model.router_top_groups,
+                           std::to_string(counted.most_nodes),
+                           fmt::format("<= {} nodes", s.model.router_top_groups), note));
+  } else {
+    checks.push_back(reported("routing.nodes_of_a_token", counted.most_nodes, note));
+  }
+  checks.push_back(reported("routing.copies_across_nodes", across_nodes(counted),
+                            "rows of tokens that leave a machine, one way, all steps and layers"));
+  checks.push_back(reported("routing.imbalance", seen.imbalance,
+                            "choices of the most chosen expert over the mean, worst layer, last "
+                            "step; 1: balanced"));
+  checks.push_back(reported("routing.balance_loss", seen.balance,
+                            fmt::format("without its coefficient {}; 1: balanced, {}: all on one",
+                                        s.model.balance, s.model.experts)));
+  checks.push_back(reported("routing.dropped", seen.dropped,
+                            fmt::format("of {} choices in the last step", seen.choices)));
+  return checks;
+}
+
+Checks check_dispatch_overlap(const CheckContext& context) {
+  const Settings& s = context.settings;
+  if (!has_experts(s) || s.parallel.microbatches < 2) {
+    return {without_experts("dispatch_overlap.time")};
+  }
+  Settings other = s;
+  other.parallel.ep_overlap = !s.parallel.ep_overlap;
+  const auto there_run = context.run(other, context.truth);
+  const Time here = training_time(context.main);
+  const Time there = training_time(there_run);
+  bool same = true;
+  for (std::size_t r = 0; r < context.main.ranks.size(); ++r) {
+    same = same &&
+           context.main.ranks[r].back().gradient_hash == there_run.ranks[r].back().gradient_hash;
+  }
+  const bool on = s.parallel.ep_overlap;
+  return {holds("dispatch_overlap.time", on ? here < there : here > there, to_string(here),
+                fmt::format("{} {}", on ? "<" : ">", to_string(there)),
+                fmt::format("modelled, {} steps; the other figure is with parallel.ep_overlap = {}",
+                            s.train.steps, other.parallel.ep_overlap)),
+          holds("dispatch_overlap.bits", same, same ? "equal" : "differ", "equal",
+                "gradients of the last step, with and without")};
+}
+
+Checks check_straggler(const CheckContext& context) {
+  const Settings& s = context.settings;
+  if (!has_experts(s) || s.model.hot == 0) {
+    return {without_experts("straggler.time")};
+  }
+  Settings balanced = s;
+  balanced.model.hot = 0;
+  const auto even = context.run(balanced, reference_of(balanced, plan_of(balanced, context.text)));
+  const double rows = over_mean(count_routing(s, context.text).rows);
+  const double rows_even = over_mean(count_routing(balanced, context.text).rows);
+  const Time here = training_time(context.main);
+  const Time there = training_time(even);
+  return {
+      holds("straggler.rows", rows > rows_even, fmt::format("{:.2f}", rows),
+            fmt::format("> {:.2f} without", rows_even),
+            "rows computed by the busiest rank, over the mean of the ranks"),
+      holds("straggler.time", here > there, to_string(here), "> " + to_string(there) + " without",
+            fmt::format("modelled, {} steps: all ranks wait for the one with hot experts",
+                        s.train.steps))};
+}
+
+Checks check_placement(const CheckContext& context) {
+  const Settings& s = context.settings;
+  if (!has_experts(s)) {
+    return {without_experts("placement.across_nodes")};
+  }
+  const bool random = s.parallel.placement == "random";
+  Settings other = s;
+  other.parallel.placement = random ? "neighbours" : "random";
+  const auto there_run = context.run(other, context.truth);
+  const std::int64_t here = tokens_over_ib(context.main);
+  const std::int64_t there = tokens_over_ib(there_run);
+  return {holds("placement.across_nodes", random ? here > there : here < there,
+                std::to_string(here), fmt::format("{} {} bytes", random ? ">" : "<", there),
+                fmt::format("rows between machines, all ranks; the other figure is with "
+                            "parallel.placement = {}",
+                            other.parallel.placement)),
+          reported("placement.time", to_string(training_time(context.main)),
+                   fmt::format("modelled, {} steps; the other way {}", s.train.steps,
+                               to_string(training_time(there_run))))};
+}
+
+}  // namespace ringside

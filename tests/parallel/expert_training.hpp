@@ -1,0 +1,208 @@
+// A GPT with experts, small enough for a test: trained in one process by routing groups, and over a
+// mesh of tp x dp ranks of which ep share the experts.
+#pragma once
+
+#include <map>
+
+#include "models/random.hpp"
+#include "parallel/expert/dense_and_experts.hpp"
+#include "parallel/expert/expert_groups.hpp"
+#include "parallel/expert/expert_parallel.hpp"
+#include "parallel/expert/groups_in_turn.hpp"
+#include "tests/parallel/tensor_training.hpp"
+
+namespace ringside {
+
+inline GptConfig gpt_of_experts(DType dtype = DType::f64) {
+  return {.layers = 2,
+          .hidden = 16,
+          .heads = 4,
+          .kv_heads = 2,
+          .ffn = 12,
+          .vocab = 256,
+          .dtype = dtype,
+          .experts = 8,
+          .top_k = 2};
+}
+
+// 8 samples of 9 bytes a step, but for the first of 27.
+inline TrainingPlan plan_of_experts(const GptConfig& config, std::uint64_t batch = 8) {
+  return {.model = config,
+          .optimizer = {.kind = "sgd", .lr = 0.1},
+          .data = {.text = builtin_text(), .seed = 3, .sequence = 9, .context = 1},
+          .steps = 3,
+          .batch = batch};
+}
+
+struct ExpertTraining {
+  MeshShape mesh{.dp = 2};
+  int ep = 2;
+  bool by_node = false;
+  bool random_placement = false;
+  bool sequence = false;  // sequence parallelism, with tp
+  int microbatches = 1;
+  int gpus_per_node = 0;  // 0: one node
+  Fault fault = Fault::none;
+  Ranks as = Ranks::processes;
+};
+
+struct ExpertSeen {
+  double gradients = 0;     // every step, absolute
+  double expert_ratio = 1;  // of the gradient that is furthest from 1, where it is not small
+  double parameters = 0;
+  double loss = 0;  // relative
+  double norm = 0;
+  std::uint64_t bits_differ = 0;  // elements of the experts' gradients
+  std::int64_t operations = 0;    // all-to-alls of rows, this rank
+  double balance = 0;             // of the first layer, last step
+  std::int64_t dropped = 0;       // last step
+  std::uint64_t router_hash = 0;  // of the router weights, all steps
+};
+
+inline JobOptions job_of(const ExpertTraining& on, const TrainingPlan& plan) {
+  JobOptions options{.as = on.as, .region_bytes = 4 * memory_estimate(plan, plan.batch)};
+  if (on.gpus_per_node > 0) {
+    options.cluster.gpus_per_node = on.gpus_per_node;
+  }
+  return options;
+}
+
+inline void compare(const StepRecord& record, const std::vector<Parameter*>& parts,
+                    const StepRecord& truth, const std::map<std::string, std::size_t>& places,
+                    ExpertSeen& seen) {
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    const std::size_t at = places.at(parts[p]->name);
+    const auto value = part_of(*parts[p], truth.parameters[at]);
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      seen.parameters = std::max(seen.parameters, std::abs(value[i] - record.parameters[p][i]));
+    }
+    if (!parts[p]->trainable) {
+      continue;
+    }
+    const auto grad = part_of(*parts[p], truth.gradients[at]);
+    for (std::size_t i = 0; i < grad.size(); ++i) {
+      const double mine = record.gradients[p][i];
+      seen.gradients = std::max(seen.gradients, std::abs(grad[i] - mine));
+      seen.bits_differ += !parts[p]->expert || grad[i] == mine ? 0U : 1U;
+      if (parts[p]->expert && std::abs(grad[i]) > 1e-3) {
+        const double ratio = mine / grad[i];
+        seen.expert_ratio =
+            std::abs(ratio - 1) > std::abs(seen.expert_ratio - 1) ? ratio : seen.expert_ratio;
+      }
+    }
+  }
+}
+
+// With tensor parallelism: experts are whole on every tensor-parallel rank, as norms are.
+inline double sum_over_parts(TensorParallel& tp, Comm& ep_group,
+                             const std::vector<Parameter*>& parameters) {
+  std::vector<Parameter*> experts;
+  std::vector<Parameter*> dense;
+  for (Parameter* p : parameters) {
+    (p->expert ? experts : dense).push_back(p);
+  }
+  return tp.sum_of_squares(dense) + sum_of_squares(ep_group, experts, "ring");
+}
+
+inline ExpertSeen train_expert_rank(Rank& rank, const ExpertTraining& on, const TrainingPlan& plan,
+                                    const std::vector<StepRecord>& truth) {
+  const Mesh mesh(on.mesh, rank.id());
+  const auto groups = expert_groups(mesh, on.ep);
+  Comm tp_group(rank, "tp", mesh.members({Axis::tp}));
+  Comm dp_group(rank, "dp", mesh.members({Axis::cp, Axis::dp}));
+  Comm ep_group(rank, "ep", groups.together);
+  Comm holders(rank, "edp", groups.holders);
+  Comm batch(rank, "batch",
+             mesh.members(on.sequence ? std::vector{Axis::tp, Axis::cp, Axis::dp}
+                                      : std::vector{Axis::cp, Axis::dp}));
+  GptConfig config = std::get<GptConfig>(plan.model);
+  const auto places = places_by_name(config);
+  if (on.fault == Fault::masked_groups_eligible) {
+    config.router.top_groups = 0;
+  }
+  config.router.dropped_kept = on.fault == Fault::dropped_kept;
+  TensorParallel tp(tp_group, rank.memory(), config, {.sequence = on.sequence});
+  ExpertParallel ep(ep_group, rank.memory(),
+                    on.random_placement ? Placement::random(config.experts, on.ep, 7)
+                                        : Placement(config.experts, on.ep),
+                    {.by_node = on.by_node,
+                     .routing_group = on.sequence ? &tp_group : nullptr,
+                     .rows = on.sequence ? Cut{tp_group.rank(), tp_group.size()} : Cut{},
+                     .fault = on.fault});
+  const auto model = make_gpt({rank.memory(), rank.clock()}, config,
+                              plan.data.seed + static_cast<std::uint64_t>(holders.rank()),
+                              {.cut = tp.cut(), .seam = tp.seam(), .dispatch = ep.dispatch()});
+  const auto layers = model->layers();
+  const auto parameters = flatten(layers);
+  DataParallelOptions options{.bucket = Bytes{4096}, .fault = on.fault};
+  options.complete = [&](std::size_t layer) { tp.sum_partial_gradients(layers[layer]); };
+  DenseAndExperts dp(dp_group, holders, rank.memory(), layers, options);
+  const auto optimizer = make_optimizer(plan.optimizer, rank.memory(), parameters);
+  dp.broadcast_weights();
+  DataParallelStep step(dp_group, dp, *model, plan, on.microbatches);
+  ExpertSeen seen;
+  const auto gradient = [&](int s) {
+    const StepSum sum = step(s);
+    const auto routers = ep.end_step(*model, batch);
+    seen.balance = balance_of(routers.front());
+    seen.dropped = routers.front().dropped;
+    return sum;
+  };
+  train(plan, parameters, *optimizer, gradient,
+        [&](int s, const StepRecord& record) {
+          const StepRecord& reference = truth[static_cast<std::size_t>(s)];
+          compare(record, parameters, reference, places, seen);
+          seen.loss = std::max(seen.loss, relative(reference.loss, record.loss));
+          seen.norm = std::max(seen.norm, relative(reference.gradient_norm, record.gradient_norm));
+          for (std::size_t p = 0; p < parameters.size(); ++p) {
+            if (parameters[p]->name.find(".router.") != std::string::npos) {
+              for (const double x : record.parameters[p]) {
+                seen.router_hash = mix(seen.router_hash ^ std::bit_cast<std::uint64_t>(x));
+              }
+            }
+          }
+        },
+        {.norm = [&] {
+          return norm_of(tp_group.size() > 1
+                             ? sum_over_parts(tp, ep_group, parameters)
+                             : sum_of_squares(ep_group, parameters, "ring", on.fault),
+                         parameters);
+        }});
+  for (const auto& sum : rank.traffic().sums()) {
+    const std::string_view label(sum.label);
+    if (label.ends_with(".dispatch") || label.ends_with(".combine")) {
+      seen.operations += sum.sent_messages;
+    }
+  }
+  return seen;
+}
+
+// Of every rank.
+inline std::vector<ExpertSeen> train_experts_on(const ExpertTraining& on, const TrainingPlan& plan,
+                                                const std::vector<StepRecord>& truth) {
+  return run_ranks_tested(on.mesh.ranks(), job_of(on, plan),
+                          [&](Rank& rank) { return train_expert_rank(rank, on, plan, truth); });
+}
+
+inline std::vector<ExpertSeen> train_experts_on(const ExpertTraining& on,
+                                                const TrainingPlan& plan) {
+  return train_experts_on(
+      on, plan, train_groups_in_turn(plan, on.mesh.dp * on.mesh.cp, on.microbatches).steps);
+}
+
+inline ExpertSeen worst_of(const std::vector<ExpertSeen>& all) {
+  ExpertSeen most;
+  for (const auto& seen : all) {
+    most.gradients = std::max(most.gradients, seen.gradients);
+    most.expert_ratio = std::abs(seen.expert_ratio - 1) > std::abs(most.expert_ratio - 1)
+                            ? seen.expert_ratio
+                            : most.expert_ratio;
+    most.parameters = std::max(most.parameters, seen.parameters);
+    most.loss = std::max(most.loss, seen.loss);
+    most.norm = std::max(most.norm, seen.norm);
+    most.bits_differ += seen.bits_differ;
+  }
+  return most;
+}
+
+}  // namespace ringside
