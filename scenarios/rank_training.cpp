@@ -165,6 +165,7 @@ void RankTraining::see(int step, const StepTimes& times, const std::vector<Bucke
        .copies_hash = hash_of(record, parts_, [](const Layout& l) { return l.dimension < 0; }),
        .kv_hash = hash_of(record, parts_, [](const Layout& l) { return l.partial_gradient; }),
        .memory = rank_.memory().ledger().current,
+       .routing = {},
        .start = times.start,
        .forward_end = times.forward_end,
        .backward_end = times.backward_end,

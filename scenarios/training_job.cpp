@@ -67,8 +67,8 @@ std::vector<std::vector<std::size_t>> dense_counts(const Settings& s) {
 }  // namespace
 
 std::vector<Bucket> buckets_of(const Settings& s) {
-  return cut_buckets(dense_counts(s), s.dp.bucket, size_of(element_type(s)),
-                     data_parallel_ranks(s), static_cast<std::size_t>(s.dp.alignment));
+  return cut_buckets(dense_counts(s), s.dp.bucket, size_of(element_type(s)), data_parallel_ranks(s),
+                     static_cast<std::size_t>(s.dp.alignment));
 }
 
 int reductions_of(const Settings& s) {
