@@ -50,8 +50,7 @@ GroupsInTurn train_groups_in_turn(const TrainingPlan& plan, int ranks, int micro
     for (int r = 0; r < ranks; ++r) {
       for (int m = 0; m < microbatches; ++m) {
         dispatch->at = {.step = step, .rank = r, .microbatch = m};
-        const Batch batch =
-            batch_of(plan, step, chunk_of(plan.batch, ranks, r), microbatches, m);
+        const Batch batch = batch_of(plan, step, chunk_of(plan.batch, ranks, r), microbatches, m);
         sum.loss += model->forward_backward(batch);
         sum.tokens += batch.tokens();
       }
