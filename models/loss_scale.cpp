@@ -19,6 +19,9 @@ LossScale::LossScale(LossScaling scaling) : scaling_(scaling), state_{.value = s
 }
 
 void LossScale::update(bool skipped) {
+  if (!scaling_.dynamic) {
+    return;
+  }
   if (skipped) {
     state_.value *= scaling_.backoff;
     state_.good_steps = 0;

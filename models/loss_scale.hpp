@@ -13,6 +13,7 @@ struct LossScaling {
   double growth = 2;
   double backoff = 0.5;
   std::int64_t growth_interval = 2'000;  // steps without an overflow after which it grows
+  bool dynamic = true;                   // not: it stays `initial`, and an overflow skips only
 };
 
 // Where it stands, so that a training can go on from there.

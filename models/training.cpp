@@ -78,7 +78,7 @@ void train(const TrainingPlan& plan, const std::vector<Parameter*>& parameters,
     throw BadUse("loss scaling is asked for, but nobody multiplies the loss: give scale_loss");
   }
   LossScale scale(plan.loss_scaling.value_or(LossScaling{.initial = 1}));
-  if (plan.start && plan.loss_scaling) {
+  if (plan.start && plan.loss_scaling && plan.loss_scaling->dynamic) {
     scale.restore(plan.start->loss_scale);
   }
   for (int step = 0; step < plan.steps; ++step) {

@@ -77,6 +77,23 @@ Checks gates(const std::string& prefix, const Gates& gate, const TrainingOutcome
   };
 }
 
+// Which steps were skipped, on every rank and in one process.
+Check skipped_steps(const std::string& prefix, const TrainingOutcome& outcome) {
+  std::size_t differing = 0;
+  std::size_t skipped = 0;
+  for (const auto& rank : outcome.ranks) {
+    for (const StepOutcome& step : rank) {
+      differing += step.skipped != step.reference_skipped ? 1 : 0;
+      skipped += step.reference_skipped ? 1 : 0;
+    }
+  }
+  const std::string steps = std::to_string(skipped / outcome.ranks.size()) + " of " +
+                            std::to_string(outcome.ranks.front().size());
+  return holds(prefix + ".skipped_steps", differing == 0,
+               differing == 0 ? steps : std::to_string(differing) + " differ",
+               "the same on every rank", "and in one process: a norm that is not finite");
+}
+
 }  // namespace
 
 Checks training_gates(const std::string& prefix, const Settings& settings,
@@ -96,6 +113,9 @@ Checks training_gates(const std::string& prefix, const Settings& settings,
         prefix + ".loss_later", 1e-5, outcome, all,
         [](const StepOutcome& s) { return relative(s.reference_loss, s.loss); },
         "relative, all steps; Adam divides by small numbers"));
+  }
+  if (settings.train.clip > 0 || settings.train.loss_scale != "none") {
+    checks.push_back(skipped_steps(prefix, outcome));
   }
   return checks;
 }

@@ -54,7 +54,8 @@ ElementBytes element_bytes(const Settings& s) {
   const auto value = static_cast<std::int64_t>(size_of(element_type(s)));
   const std::int64_t moments = s.train.optimizer == "adamw" ? 2 : s.train.momentum != 0 ? 1 : 0;
   constexpr std::int64_t wide = 4;  // of bf16: the master and the moments are f32
-  return {value, element_type(s) == DType::bf16 ? wide * (1 + moments) : value * moments};
+  return {value, element_type(s) == DType::bf16 ? wide * ((s.train.masters ? 1 : 0) + moments)
+                                                : value * moments};
 }
 
 State state_by_formula(const Settings& s, int rank) {

@@ -59,7 +59,19 @@ OptimizerConfig optimizer_of(const Settings& s) {
           .beta1 = s.train.beta1,
           .beta2 = s.train.beta2,
           .eps = s.train.eps,
-          .weight_decay = s.train.weight_decay};
+          .weight_decay = s.train.weight_decay,
+          .masters = s.train.masters};
+}
+
+std::optional<LossScaling> loss_scaling_of(const Settings& s) {
+  const std::string& scale = s.train.loss_scale;
+  if (scale == "none") {
+    return std::nullopt;
+  }
+  if (scale == "dynamic") {
+    return LossScaling{};
+  }
+  return LossScaling{.initial = std::stod(scale), .dynamic = false};
 }
 
 std::vector<int> everyone(const Rank& rank) {

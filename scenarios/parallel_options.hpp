@@ -1,8 +1,10 @@
 // A scenario's settings as options of what trains in parallel.
 #pragma once
 
+#include <optional>
 #include <vector>
 
+#include "models/loss_scale.hpp"
 #include "models/optimizer.hpp"
 #include "parallel/mesh_training.hpp"
 #include "scenarios/settings.hpp"
@@ -26,6 +28,7 @@ DataParallelOptions dp_options(const Settings& settings, Fault fault = Fault::no
 ZeroOptions zero_options(const Settings& settings, Fault fault = Fault::none);
 TensorParallelOptions tensor_options(const Settings& settings, Fault fault = Fault::none);
 OptimizerConfig optimizer_of(const Settings& settings);
+std::optional<LossScaling> loss_scaling_of(const Settings& settings);
 
 // All ranks, in order.
 std::vector<int> everyone(const Rank& rank);

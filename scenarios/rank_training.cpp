@@ -132,7 +132,8 @@ const StepRecord& RankTraining::own_reference(int step) {
   own_reference_ = {.loss = whole.loss,
                     .gradient_norm = whole.gradient_norm,
                     .gradients = parts_of(parts_, picked(whole.gradients, places_)),
-                    .parameters = parts_of(parts_, picked(whole.parameters, places_))};
+                    .parameters = parts_of(parts_, picked(whole.parameters, places_)),
+                    .skipped = whole.skipped};
   return own_reference_;
 }
 
@@ -152,20 +153,27 @@ void RankTraining::see(int step, const StepRecord& record) {
   const Comm& group = training_.data_group();
   const auto pieces = pieces_of(buckets, group.size(), group.rank());
   const DType dtype = dtype_of(plan_.model);
+  // What both have thrown away is infinite or no number, and is not compared.
+  const bool thrown_away = record.skipped && reference.skipped;
   outcomes_.push_back(
       {.loss = record.loss,
-       .gradient_norm = record.gradient_norm,
+       .gradient_norm = thrown_away ? 0 : record.gradient_norm,
        .reference_loss = reference.loss,
-       .reference_norm = reference.gradient_norm,
-       .gradients = deviation(reference.gradients, record.gradients, dtype),
+       .reference_norm = thrown_away ? 0 : reference.gradient_norm,
+       .gradients =
+           thrown_away ? Deviation{} : deviation(reference.gradients, record.gradients, dtype),
        .parameters = deviation(reference.parameters, record.parameters, dtype),
-       .first = first_difference(reference.gradients, record.gradients, buckets, tensors_),
+       .first = thrown_away
+                    ? FirstDifference{}
+                    : first_difference(reference.gradients, record.gradients, buckets, tensors_),
        .gradient_hash = hash(record.gradients),
        .parameter_hash = hash(record.parameters),
        .shard_gradient_hash = hash(0, elements_in(pieces, tensors_, record.gradients)),
        .shard_parameter_hash = hash(0, elements_in(pieces, tensors_, record.parameters)),
        .copies_hash = hash_of(record, parts_, [](const Layout& l) { return l.dimension < 0; }),
        .kv_hash = hash_of(record, parts_, [](const Layout& l) { return l.partial_gradient; }),
+       .skipped = record.skipped,
+       .reference_skipped = reference.skipped,
        .memory = rank_.memory().ledger().current,
        .peak_in_flight = training_.pipeline() ? training_.pipeline()->peak_in_flight() : 0,
        .start = times.start,

@@ -132,6 +132,20 @@ void check_checkpoints(const Settings& settings) {
   }
 }
 
+void check_precision(const Settings& settings) {
+  const TrainSettings& train = settings.train;
+  if (at_true_scale(settings) && (train.clip > 0 || train.loss_scale != "none")) {
+    throw BadUse("model.config = " + settings.model.config +
+                 " is trained without data, so there is no norm to clip and no loss to scale: "
+                 "leave train.clip and train.loss_scale out");
+  }
+  if (!train.masters && element_type(settings) != DType::bf16) {
+    throw BadUse("train.masters = false is for bf16 weights, but these are " +
+                 std::string(name_of(element_type(settings))) +
+                 ": leave it out, or take a model.config");
+  }
+}
+
 void check_all(Settings& settings) {
   resolve_ranks(settings);
   resolve_degrees(settings);
@@ -143,6 +157,7 @@ void check_all(Settings& settings) {
     check_text_file(text, "data.text = " + text);
   }
   check_checkpoints(settings);
+  check_precision(settings);
   if (settings.parallel.zero == 1 && settings.dp.sync_every_microbatch) {
     throw BadUse(
         "parallel.zero = 1 keeps whole gradients and reduces them once a step: leave "

@@ -183,6 +183,9 @@ std::string resumed_text(const DataPosition& data) {
 std::string report_text(const RunReport& report) {
   std::string text = fmt::format("{}\n{}\n", report.headline, report.settings.lesson.en);
   text += report.changed.empty() ? "\n" : fmt::format("(changed: {})\n\n", joined(report.changed));
+  if (!report.warning.empty()) {
+    text += "  warning: " + report.warning + "\n\n";
+  }
   if (!report.first_sample.empty() || !report.losses.empty()) {
     text += report.data.resumed.empty()
                 ? fmt::format("  sample 0 of step 0, on rank 0: {}\n", report.first_sample)
@@ -216,6 +219,7 @@ nlohmann::json report_json(const RunReport& report) {
       {"verdict", all_hold(report.checks) ? "pass" : "fail"},
       {"lesson", {{"en", report.settings.lesson.en}, {"zh", report.settings.lesson.zh}}},
       {"changed", report.changed},
+      {"warning", report.warning},
       {"first_sample", report.first_sample},
       {"data",
        {{"first_step", report.data.first_step},

@@ -40,7 +40,8 @@ struct DataPosition {
 
 struct RunReport {
   Settings settings;
-  std::string headline;  // what ran, in one line
+  std::string headline;   // what ran, in one line
+  std::string warning{};  // what is to be said of such a training; empty: nothing
   std::string first_sample{};
   DataPosition data{};
   std::vector<double> losses{};

@@ -12,6 +12,7 @@
 #include "scenarios/checks.hpp"
 #include "scenarios/exit_codes.hpp"
 #include "scenarios/model_settings.hpp"
+#include "scenarios/parallel_options.hpp"
 #include "scenarios/run_checkpoints.hpp"
 #include "scenarios/run_folder.hpp"
 #include "scenarios/run_report.hpp"
@@ -175,6 +176,7 @@ RunReport run_scenario(const RunRequest& request, const std::filesystem::path& f
                              .progress = [&](std::string_view what) { progress.show(what); }};
   RunReport report{.settings = s,
                    .headline = headline(s),
+                   .warning = precision_warning(optimizer_of(s), element_type(s)),
                    .first_sample = at_true_scale(s) || plan.start ? "" : std::string(first_sample),
                    .data = data_position(s, plan),
                    .checks = run_checks(context),

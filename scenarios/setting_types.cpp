@@ -154,6 +154,25 @@ SettingType<std::string> one_of(std::vector<std::string> names) {
           toml_quoted};
 }
 
+SettingType<std::string> one_of_or(std::vector<std::string> names, Interval bounds) {
+  const auto numbers = number(bounds);
+  const auto is_name = [=](const std::string& text) {
+    return std::find(names.begin(), names.end(), text) != names.end();
+  };
+  const std::string accepted = shown(names) + ", or a " + numbers.text;
+  return {"one of " + accepted,
+          [=](const SettingValue& value) {
+            if (is(value, Kind::string) && is_name(value.text)) {
+              return value.text;
+            }
+            if (value.kind == Kind::string) {
+              refuse("one of " + accepted);
+            }
+            return numbers.print(numbers.read(value));
+          },
+          [=](const std::string& text) { return is_name(text) ? toml_quoted(text) : text; }};
+}
+
 SettingType<std::vector<std::string>> list_of(std::vector<std::string> names) {
   return {"list out of " + joined(names),
           [=](const SettingValue& value) {

@@ -37,6 +37,8 @@ SettingType<double> number(Interval bounds);
 SettingType<bool> boolean();
 SettingType<std::string> text();
 SettingType<std::string> one_of(std::vector<std::string> names);
+// One of the names, or a number in the interval, which is kept as its text.
+SettingType<std::string> one_of_or(std::vector<std::string> names, Interval bounds);
 SettingType<std::vector<std::string>> list_of(std::vector<std::string> names);
 
 SettingType<Bytes> bytes(Bytes low, Bytes high);

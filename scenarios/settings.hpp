@@ -119,7 +119,10 @@ struct TrainSettings {
   double beta2 = 0.999;
   double eps = 1e-8;
   double weight_decay = 0.01;
-  int batch = 64;        // samples of one step, over all ranks and microbatches
+  int batch = 64;                   // samples of one step, over all ranks and microbatches
+  double clip = 0;                  // the global norm is clipped to it; 0: it is not
+  std::string loss_scale = "none";  // or "dynamic", or a number
+  bool masters = true;              // of bf16 weights
   std::string save{};    // folder of checkpoints, an absolute path; empty: none are written
   int save_every = 0;    // steps; 0: only after the last
   std::string resume{};  // a checkpoint, or a folder of some; empty: from the seed

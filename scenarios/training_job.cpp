@@ -35,7 +35,9 @@ TrainingPlan plan_of(const Settings& s, std::string_view text, double loss_divis
                              .context = context_of(s)},
                     .steps = s.train.steps,
                     .batch = static_cast<std::uint64_t>(s.train.batch),
-                    .loss_divisor = loss_divisor};
+                    .loss_divisor = loss_divisor,
+                    .clip = s.train.clip,
+                    .loss_scaling = loss_scaling_of(s)};
   if (!s.train.resume.empty()) {
     const auto start = std::make_shared<Checkpoint>(load_checkpoint(s.train.resume));
     require_same_training(*start, plan);

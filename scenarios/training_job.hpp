@@ -37,6 +37,8 @@ struct StepOutcome {
   std::uint64_t shard_parameter_hash = 0;
   std::uint64_t copies_hash = 0;  // gradients and parameters that every tensor-parallel rank holds
   std::uint64_t kv_hash = 0;      // of keys and values
+  bool skipped = false;           // no update: the norm was not finite
+  bool reference_skipped = false;
   std::array<std::int64_t, category_count> memory{};  // in use after the update, by category
   int peak_in_flight = 0;  // micro-batches of a stage that a pipeline's device has held at once
   Time start{0};

@@ -132,6 +132,14 @@ TEST(LossScale, FallsAtAnOverflowAndGrowsAfterSoManySteps) {
   EXPECT_EQ(scale.value(), 16);
 }
 
+TEST(LossScale, ThatIsNotDynamicStays) {
+  LossScale scale({.initial = 8, .growth_interval = 1, .dynamic = false});
+  scale.update(false);
+  EXPECT_EQ(scale.value(), 8);
+  scale.update(true);
+  EXPECT_EQ(scale.value(), 8);
+}
+
 TEST(LossScale, RefusesWhatCannotBe) {
   EXPECT_THROW(LossScale({.initial = 0}), BadUse);
   EXPECT_THROW(LossScale({.growth = 0.5}), BadUse);

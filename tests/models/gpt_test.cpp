@@ -177,6 +177,39 @@ TEST(Gpt, TiedGradientIsTheHeadsPlusTheEmbeddings) {
   EXPECT_NE(both.at("embed.weight"), sum);
 }
 
+// Over micro-batches each adds its own two, so the order is ((head 1 + embedding 1) + head 2) +
+// embedding 2, and not (head 1 + head 2) + (embedding 1 + embedding 2).
+TEST(Gpt, TiedGradientsOfMicrobatchesAreAddedOneMicrobatchAfterTheOther) {
+  GptConfig tied_config = small;
+  tied_config.tied = true;
+  tied_config.dtype = DType::f32;
+  GptConfig config = tied_config;
+  config.tied = false;
+  Gpt tied(tied_config);
+  Gpt untied(config);
+  std::ranges::copy(untied.parameters.front()->value.as<float>(),
+                    untied.parameters.back()->value.as<float>().begin());
+  const Batch first = make_batch(source, 1, 0, 3);
+  const Batch second = make_batch(source, 2, 0, 3);
+  const auto one = untied.gradients_of<float>(first);
+  const auto two = untied.gradients_of<float>(second);
+  tied.gradients_of<float>(first);
+  tied.run(second);
+  const auto seen = copy_of<float>(tied.parameters.front()->grad);
+  std::vector<float> in_turn;
+  std::vector<float> by_layer;
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    const float head_1 = one.at("head.weight")[i];
+    const float head_2 = two.at("head.weight")[i];
+    const float embedding_1 = one.at("embed.weight")[i];
+    const float embedding_2 = two.at("embed.weight")[i];
+    in_turn.push_back(((head_1 + embedding_1) + head_2) + embedding_2);
+    by_layer.push_back((head_1 + head_2) + (embedding_1 + embedding_2));
+  }
+  EXPECT_EQ(seen, in_turn);
+  EXPECT_NE(seen, by_layer);
+}
+
 TEST(Gpt, NoTokensLeaveGradientsAsTheyAre) {
   Gpt gpt;
   EXPECT_EQ(gpt.run(Batch{}), 0);

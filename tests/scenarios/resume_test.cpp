@@ -28,10 +28,15 @@ NamedTensors weights(const TemporaryFolder& folder, const std::string& name) {
 
 // 4 steps, a checkpoint and 4 more are 8, in loss and in every weight.
 TEST(Resume, GoesOnBitForBit) {
-  for (const std::string scenario : {"dp/ring", "zero/stage3"}) {
+  const std::string cut = " --set parallel.tp=2 --set parallel.sp=true --set parallel.zero=";
+  for (const std::string scenario :
+       {std::string("dp/ring"), std::string("zero/stage3"), "dp/ring" + cut + "0",
+        "dp/ring" + cut + "1", "dp/ring" + cut + "3"}) {
     SCOPED_TRACE(scenario);
     const TemporaryFolder folder;
-    const std::string common = scenario + small + " --ranks 4 --set 'checks.run=[\"gradients\"]' ";
+    const std::string common = scenario.substr(0, scenario.find(' ')) + small +
+                               scenario.substr(std::min(scenario.find(' '), scenario.size())) +
+                               " --ranks 4 --set 'checks.run=[\"gradients\"]' ";
     const auto whole = passed(folder, common + "--set train.steps=8 --save whole");
     const auto first = passed(folder, common + "--set train.steps=4 --save parts");
     const auto second = passed(folder, common + "--set train.steps=4 --resume parts --save parts");
@@ -57,6 +62,23 @@ TEST(Resume, WithOtherRanksEveryCheckHoldsAgainstOneProcessFromTheSamePlace) {
     const auto document = passed(folder, other + small + "--resume x/step-2");
     EXPECT_EQ(document["verdict"], "pass");
     EXPECT_EQ(document["data"]["first_sample"], 16);
+  }
+}
+
+// A tensor-parallel checkpoint is whole, whatever mesh goes on from it.
+TEST(Resume, GoesOnFromTensorParallelismIntoAnyMeshAndBack) {
+  const TemporaryFolder folder;
+  const std::string start = "dp/gradient_equivalence" + small;
+  passed(folder, "tp/zero3" + small + "--set parallel.tp=2 --ranks 4 --save x");
+  for (const std::string mesh :
+       {"--ranks 2", "--ranks 2 --set parallel.tp=2", "--ranks 4 --set parallel.tp=2",
+        "--ranks 2 --set parallel.zero=3", "--ranks 4 --set parallel.tp=2 --set parallel.zero=2"}) {
+    SCOPED_TRACE(mesh);
+    const auto document = passed(folder, start + "--resume x/step-3 --save y" +
+                                             " --set 'checks.run=[\"gradients\"]' " + mesh);
+    EXPECT_EQ(document["data"]["first_sample"], 24);
+    passed(folder, "tp/zero3" + small + "--set parallel.tp=2 --ranks 4 --resume y/step-6" +
+                       " --set 'checks.run=[\"gradients\"]'");
   }
 }
 
