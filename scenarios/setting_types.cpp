@@ -165,10 +165,11 @@ SettingType<std::string> one_of_or(std::vector<std::string> names, Interval boun
             if (is(value, Kind::string) && is_name(value.text)) {
               return value.text;
             }
-            if (value.kind == Kind::string) {
+            try {
+              return numbers.print(numbers.read(value));
+            } catch (const BadUse&) {
               refuse("one of " + accepted);
             }
-            return numbers.print(numbers.read(value));
           },
           [=](const std::string& text) { return is_name(text) ? toml_quoted(text) : text; }};
 }
