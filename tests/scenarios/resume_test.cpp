@@ -29,9 +29,9 @@ NamedTensors weights(const TemporaryFolder& folder, const std::string& name) {
 // 4 steps, a checkpoint and 4 more are 8, in loss and in every weight.
 TEST(Resume, GoesOnBitForBit) {
   const std::string cut = " --set parallel.tp=2 --set parallel.sp=true --set parallel.zero=";
-  for (const std::string scenario :
-       {std::string("dp/ring"), std::string("zero/stage3"), "dp/ring" + cut + "0",
-        "dp/ring" + cut + "1", "dp/ring" + cut + "3"}) {
+  const std::vector<std::string> scenarios{"dp/ring", "zero/stage3", "dp/ring" + cut + "0",
+                                           "dp/ring" + cut + "1", "dp/ring" + cut + "3"};
+  for (const std::string& scenario : scenarios) {
     SCOPED_TRACE(scenario);
     const TemporaryFolder folder;
     const std::string common = scenario.substr(0, scenario.find(' ')) + small +
