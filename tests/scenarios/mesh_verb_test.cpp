@@ -67,7 +67,7 @@ TEST(MeshVerb, ExpertGroupsDivideDpTimesCp) {
 }
 
 TEST(MeshVerb, TheTextNamesTheHeaviestGroupAndItsLink) {
-  const Ended ended = run_program("mesh --tp 8 --pp 4 --dp 2");
+  const Ended ended = run_program("mesh --tp 8 --pp 4 --dp 2 --microbatches 16");
   EXPECT_EQ(ended.exit_code, 0);
   for (const char* part : {"63", "heaviest: tp, ", "over nvlink", "stage 0: layers 0-15",
                            "bubble of 1f1b", "provenance"}) {
@@ -84,7 +84,7 @@ TEST(MeshVerb, RefusesWithTheNumbersAndTheNearestChoices) {
         {"--dp 8 --ep 3 --config deepseek-v3", "ep may be 1, 2, 4, 8"},
         {"--sp", "make tp 2 or more"},
         {"--pp 4 --schedule interleaved --microbatches 6", "take 4 or 8 micro-batches"},
-        {"--cp 8 --cp-form ulysses", "the ring has no such limit"},
+        {"--cp 5 --cp-form ulysses", "cp may be 1, 2, 4, 8, 12, 24; the ring has no such limit"},
         {"--tp 2 --rank 2", "from 0 to 1"},
         {"--tp 65536 --dp 2", "more than 65536 ranks"},
         {"--dp 65536 --sequence 16777216", "more than 4294967296 tokens"}}) {
