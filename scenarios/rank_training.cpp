@@ -174,10 +174,7 @@ void RankTraining::see(int step, const StepRecord& record) {
        .kv_hash = hash_of(record, parts_, [](const Layout& l) { return l.partial_gradient; }),
        .skipped = record.skipped,
        .reference_skipped = reference.skipped,
-<<<<<<< HEAD
        .head_pairs = training_.context() ? training_.context()->head_pairs() : 0,
-=======
->>>>>>> w-cut
        .memory = rank_.memory().ledger().current,
        .peak_in_flight = training_.pipeline() ? training_.pipeline()->peak_in_flight() : 0,
        .start = times.start,
