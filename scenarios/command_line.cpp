@@ -52,6 +52,9 @@ int run_named(const std::string& verb, const Words& words) {
   if (verb == "mesh") {
     return run_or_help(asked_mesh(words), mesh_verb);
   }
+  if (verb == "parity") {
+    return run_or_help(asked_parity(words), parity_verb);
+  }
   if (verb == "figures") {
     return run_or_help(asked_figures(words), figures_verb);
   }

@@ -19,7 +19,7 @@ constexpr const char* exit_codes =
     "3 a rank was lost or silent past the limit, 4 deadlock, or members that disagree\n"
     "about an operation or a message, 5 out of device memory.\n";
 
-constexpr std::array<VerbText, 9> verbs{{
+constexpr std::array<VerbText, 10> verbs{{
     {"list", "show the scenarios, each with its lesson",
      "Examples:\n"
      "  ringside list\n"
@@ -85,6 +85,15 @@ constexpr std::array<VerbText, 9> verbs{{
      "\n"
      "Bytes are by formula, for bf16; times at the link's bandwidth, without latency or overlap.\n"
      "A plan that cannot run is refused, with the numbers and the nearest choices.\n"},
+    {"parity", "set products of parallel dimensions beside one process, in one table",
+     "Examples:\n"
+     "  ringside parity\n"
+     "  ringside parity --ranks 4 --json\n"
+     "  ringside parity --ranks 16 --full\n"
+     "\n"
+     "Each mesh [tp, cp, pp, dp] trains a small GPT, and mixtures of experts, under the gates of\n"
+     "docs/exactness.md. A plan that cannot run says why; deliberate faults must be caught. A row\n"
+     "that says FAIL or MISSED ends with exit code 1.\n"},
     {"figures", "compute the chapter's figures, run those that can be run, and compare",
      "Examples:\n"
      "  ringside figures\n"

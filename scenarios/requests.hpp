@@ -11,6 +11,7 @@
 #include "scenarios/list_verb.hpp"
 #include "scenarios/log_verb.hpp"
 #include "scenarios/mesh_verb.hpp"
+#include "scenarios/parity_verb.hpp"
 #include "scenarios/prove_verb.hpp"
 #include "scenarios/run_verb.hpp"
 #include "scenarios/schedule_verb.hpp"
@@ -31,6 +32,7 @@ Asked<RunRequest> asked_run(const std::vector<std::string>& words);
 Asked<LogRequest> asked_log(const std::vector<std::string>& words);
 Asked<ProveRequest> asked_prove(const std::vector<std::string>& words);
 Asked<MeshRequest> asked_mesh(const std::vector<std::string>& words);
+Asked<ParityRequest> asked_parity(const std::vector<std::string>& words);
 Asked<ExplainRequest> asked_explain(const std::vector<std::string>& words);
 Asked<ScheduleRequest> asked_schedule(const std::vector<std::string>& words);
 Asked<FiguresRequest> asked_figures(const std::vector<std::string>& words);

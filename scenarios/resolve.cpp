@@ -55,10 +55,11 @@ void resolve_degrees(Settings& settings) {
   const int inner = parallel.tp * parallel.cp * parallel.pp;
   if (settings.ranks % inner != 0) {
     const int below = std::max(settings.ranks / inner, 1) * inner;
-    throw BadUse(fmt::format(
-        "parallel.tp = {0} of parallel.cp = {1} of parallel.pp = {2} cannot be taken {3} ranks at a "
-        "time: run with --ranks {4} or --ranks {5}",
-        parallel.tp, parallel.cp, parallel.pp, settings.ranks, below, below + inner));
+    throw BadUse(
+        fmt::format("parallel.tp = {0} of parallel.cp = {1} of parallel.pp = {2} cannot be taken "
+                    "{3} ranks at a "
+                    "time: run with --ranks {4} or --ranks {5}",
+                    parallel.tp, parallel.cp, parallel.pp, settings.ranks, below, below + inner));
   }
   const int left = settings.ranks / inner;
   if (parallel.dp == 0) {
@@ -133,11 +134,12 @@ void check_expert_parallel(const Settings& settings) {
     throw BadUse(fmt::format("model.experts = {} are of model.kind = gpt without model.config",
                              settings.model.experts));
   }
-  if (p.tp > 1 || p.zero > 0) {
+  if (p.tp * p.cp * p.pp > 1 || p.zero > 0) {
     throw BadUse(
-        fmt::format("model.experts = {} with parallel.tp = {} and parallel.zero = {} "
-                    "cannot run yet: set them to 1 and 0",
-                    settings.model.experts, p.tp, p.zero));
+        fmt::format("model.experts = {} with parallel.tp = {}, parallel.cp = {}, parallel.pp = {} "
+                    "and parallel.zero = {} cannot run yet: set the degrees to 1, and "
+                    "parallel.zero to 0",
+                    settings.model.experts, p.tp, p.cp, p.pp, p.zero));
   }
   if (!settings.train.save.empty() || !settings.train.resume.empty()) {
     throw BadUse("a model of experts cannot be saved yet: leave train.save and train.resume out");
