@@ -21,7 +21,7 @@ constexpr std::size_t indent = 6;
 std::string heading(const ParityRequest& request) {
   return fmt::format(
       "parity of {} ranks{}: loss and norm of the last step, the worst gradient of all steps and "
-      "ranks\n\n  {:60}{:>9}{:>10}{:>10}{:>10}{:>9}  {}\n",
+      "ranks\n\n  {:60}{:>9} {:>11} {:>9} {:>9} {:>9}  {}\n",
       request.ranks, request.full ? ", every plan" : ", a plan a mesh", "plan", "loss", "norm",
       "absolute", "relative", "ULP", "verdict");
 }
@@ -31,10 +31,10 @@ std::string text_of(const ParityRow& row) {
   std::string text = fmt::format("  {:60}", name);
   if (row.figures) {
     const ParityFigures& f = *row.figures;
-    text += fmt::format("{:>9.6g}{:>10.6g}{:>10.1e}{:>10.1e}{:>9.3g}", f.loss, f.norm, f.absolute,
+    text += fmt::format("{:>9.6g} {:>11.6g} {:>9.1e} {:>9.1e} {:>9.3g}", f.loss, f.norm, f.absolute,
                         f.relative, f.ulps);
   } else {
-    text += fmt::format("{:>9}{:>10}{:>10}{:>10}{:>9}", "-", "-", "-", "-", "-");
+    text += fmt::format("{:>9} {:>11} {:>9} {:>9} {:>9}", "-", "-", "-", "-", "-");
   }
   text += fmt::format("  {}\n", name_of(row.verdict));
   if (!row.why.empty()) {
