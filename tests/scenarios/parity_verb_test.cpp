@@ -41,8 +41,9 @@ TEST(ParityVerb, LargeTheSubsetOfEightRanksHolds) {
 TEST(ParityVerb, ARefusedRowGivesTheRefusalsOwnText) {
   const Ended ended = run_program("parity --ranks 2 --json");
   ASSERT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+  const Json document = ended.document();
   int refused = 0;
-  for (const Json& row : ended.document()["rows"]) {
+  for (const Json& row : document["rows"]) {
     if (row["verdict"] == "refused") {
       ++refused;
       EXPECT_NE(row["why"].get<std::string>().find("cannot run yet: set the degrees to 1"),
