@@ -15,6 +15,8 @@ enum class Fault : std::uint8_t {
   replicated_gradient_not_summed,
   norm_counted_per_rank,  // what every rank holds is counted as often
   padding_counted,        // in the softmax
+  weight_gradient_lost,   // the last stage leaves out that of its last micro-batch
+  copies_not_summed,      // each device keeps its own gradient of what two hold
   blocking_sends,         // of a pipeline: every send waits until it is received
   // of context parallelism
   positions_reset,  // positions count from 0 on every rank

@@ -110,8 +110,8 @@ void MeshTraining::distribute() {
 
 void MeshTraining::make_step(GradientReduction& reduction) {
   Microbatches batches = [this](int step, int index) {
-    const auto [first, count] = samples_of(plan_, mesh_.at(Axis::dp), options_.shape.dp,
-                                           options_.microbatches, index);
+    const auto [first, count] =
+        samples_of(plan_, mesh_.at(Axis::dp), options_.shape.dp, options_.microbatches, index);
     Batch batch = make_batch(plan_.data, static_cast<std::uint64_t>(step), first, count);
     return context_ ? context_->part_of(batch) : batch;
   };
@@ -129,7 +129,7 @@ void MeshTraining::make_step(GradientReduction& reduction) {
                                             ? static_cast<std::size_t>(options_.shape.tp)
                                             : 1,
                       .costs = options_.pipeline->costs,
-                      .blocking_sends = options_.pipeline->blocking_sends});
+                      .fault = options_.pipeline->fault});
 }
 
 std::vector<Parameter*> MeshTraining::parameters() {
@@ -141,7 +141,9 @@ StepSum MeshTraining::gradient(int step) {
     return (*step_)(step);
   }
   StepSum sum = (*pipeline_)(step);
-  copies_->sum_gradients(parameters());
+  if (options_.pipeline->fault != Fault::copies_not_summed) {
+    copies_->sum_gradients(parameters());
+  }
   sum.loss = summed(*pipeline_group_, sum.loss, options_.data.all_reduce, "loss");
   return sum;
 }

@@ -27,7 +27,7 @@ struct PipelinePlan {
   Schedule schedule;  // valid (pipeline/validate.hpp)
   StageSplit split;
   std::optional<StageCosts> costs{};
-  bool blocking_sends = false;  // a deliberate fault
+  Fault fault = Fault::none;
 };
 
 struct MeshTrainingOptions {
@@ -37,7 +37,7 @@ struct MeshTrainingOptions {
   DataParallelOptions data{};              // of plain data parallelism
   ZeroOptions sharded{};                   // of ZeRO
   TensorParallelOptions tensor{};          // of shape.tp above 1
-  ContextParallelOptions context{};  // of shape.cp above 1
+  ContextParallelOptions context{};        // of shape.cp above 1
   std::optional<PipelinePlan> pipeline{};  // of shape.pp above 1, with as many devices
 };
 

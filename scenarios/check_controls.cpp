@@ -68,6 +68,12 @@ constexpr std::array expert_controls{
     Control{"norm_of_rank", Fault::norm_of_rank, 1},
 };
 
+constexpr std::array pipeline_controls{
+    Control{"weight_gradient_lost", Fault::weight_gradient_lost, 1},
+    Control{"weight_gradient_lost_loss_over_100", Fault::weight_gradient_lost, 100},
+    Control{"copies_not_summed", Fault::copies_not_summed, 1},
+};
+
 std::vector<Control> controls_of(const Settings& settings) {
   const auto& p = settings.parallel;
   std::vector<Control> controls;
@@ -83,6 +89,9 @@ std::vector<Control> controls_of(const Settings& settings) {
   }
   if (p.cp > 1) {
     controls.insert(controls.end(), context_controls.begin(), context_controls.end());
+  }
+  if (p.pp > 1) {
+    controls.insert(controls.end(), pipeline_controls.begin(), pipeline_controls.end());
   }
   if (controls.empty()) {
     controls.assign(data_parallel_controls.begin(), data_parallel_controls.end());
@@ -124,6 +133,8 @@ std::string untouched(const Control& control, const Settings& settings) {
       return settings.model.vocab % p.tp == 0 ? "the vocabulary is not padded" : "";
     case Fault::replicated_gradient_not_summed:
       return copies ? "" : "no rank holds a gradient in parts";
+    case Fault::copies_not_summed:
+      return settings.model.tied || p.schedule == "dualpipe" ? "" : "nothing is on two devices";
     case Fault::padding_in_norm:
       return std::ranges::any_of(buckets, [](const Bucket& b) { return b.padded > b.count; })
                  ? ""
@@ -134,7 +145,7 @@ std::string untouched(const Control& control, const Settings& settings) {
     case Fault::parameters_not_gathered:
     case Fault::weights_not_broadcast:
     case Fault::sum_not_mean:
-      return p.tp > 1 && gradient_ranks(settings) == 1 ? "parallel.dp = 1" : "";
+      return p.tp * p.pp > 1 && gradient_ranks(settings) == 1 ? "parallel.dp = 1" : "";
     default:
       return "";
   }

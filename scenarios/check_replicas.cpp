@@ -6,13 +6,20 @@ namespace ringside {
 
 namespace {
 
-// The first step in which a rank holds other bits than rank 0 (of `tp` ranks that share a model:
-// than the first of its place), and the first such rank. Under ZeRO
-// each rank has another part of the gradients.
-std::string replicas_seen(const TrainingOutcome& outcome, bool gradients, std::size_t tp) {
+// The first rank that holds the same part of the model.
+std::size_t first_of_place(const Settings& s, std::size_t rank) {
+  const Mesh mesh = mesh_of(s, static_cast<int>(rank));
+  return static_cast<std::size_t>(mesh.at(Axis::tp) +
+                                  s.parallel.tp * s.parallel.cp * mesh.at(Axis::pp));
+}
+
+// The first step in which a rank holds other bits than the first of its place, and the first such
+// rank. Under ZeRO each rank has another part of the gradients.
+std::string replicas_seen(const Settings& settings, const TrainingOutcome& outcome) {
+  const bool gradients = settings.parallel.zero == 0;
   for (std::size_t s = 0; s < outcome.ranks.front().size(); ++s) {
-    for (std::size_t r = tp; r < outcome.ranks.size(); ++r) {
-      const auto& first = outcome.ranks[r % tp];
+    for (std::size_t r = 1; r < outcome.ranks.size(); ++r) {
+      const auto& first = outcome.ranks[first_of_place(settings, r)];
       const auto& other = outcome.ranks[r][s];
       if (other.parameter_hash != first[s].parameter_hash ||
           (gradients && other.gradient_hash != first[s].gradient_hash)) {
@@ -45,7 +52,7 @@ Check no_replicas() {
           .measured = "no replicas",
           .gate = "equal on every rank",
           .verdict = CheckVerdict::not_applicable,
-          .note = "ZeRO-3 holds everything once"};
+          .note = "everything is held once"};
 }
 
 Checks check_parts(const CheckContext& context) {
@@ -59,7 +66,7 @@ Checks check_parts(const CheckContext& context) {
           std::string(tp > kv ? ", and of KV heads, each on " + std::to_string(tp / kv) + " ranks"
                               : ""))};
   if (gradient_ranks(s) > 1 && s.parallel.zero < 3) {
-    const std::string seen = replicas_seen(context.main, s.parallel.zero == 0, tp);
+    const std::string seen = replicas_seen(s, context.main);
     checks.push_back(holds("replicas.bits", seen == "equal", seen, "equal on every replica",
                            "the ranks of one place in the model"));
   } else if (gradient_ranks(s) > 1) {
@@ -75,10 +82,10 @@ Checks check_replicas(const CheckContext& context) {
   if (context.settings.parallel.tp > 1) {
     return check_parts(context);
   }
-  if (zero == 3) {
+  if (zero == 3 || (context.settings.parallel.pp > 1 && gradient_ranks(context.settings) == 1)) {
     return {no_replicas()};
   }
-  const std::string seen = replicas_seen(context.main, zero == 0, 1);
+  const std::string seen = replicas_seen(context.settings, context.main);
   return {holds("replicas.bits", seen == "equal", seen, "equal on every rank",
                 zero == 0 ? "" : "parameters: gradients are cut")};
 }

@@ -6,6 +6,7 @@
 #include "scenarios/context_formula.hpp"
 #include "scenarios/expert_traffic.hpp"
 #include "scenarios/model_settings.hpp"
+#include "scenarios/pipeline_formula.hpp"
 #include "scenarios/scenario_file.hpp"
 #include "scenarios/tensor_formula.hpp"
 #include "scenarios/traffic_formula.hpp"
@@ -100,6 +101,35 @@ std::vector<TrafficComparison> compare_context_traffic(const Settings& s, const 
   return rows;
 }
 
+// What travels between the stages of a pipeline.
+std::vector<TrafficComparison> compare_pipeline_traffic(const Settings& s, const JobResult& job) {
+  const std::string text = text_of(s);
+  std::vector<TrafficComparison> rows;
+  for (int r = 0; r < s.ranks; ++r) {
+    const RankReport& report = job.ranks[static_cast<std::size_t>(r)].report;
+    const auto under = [&](std::string_view group, std::string_view labels) {
+      Figures figures;
+      for (const auto& sum : report.sums) {
+        const std::string_view label = sum.label;
+        if (std::string_view(sum.group) == group &&
+            (labels == "numbers" ? label == "loss" || label == "norm"
+                                 : label.starts_with(labels)) &&
+            (!labels.empty() || label.empty())) {
+          figures += {sum.sent_bytes, sum.received_bytes};
+        }
+      }
+      return figures;
+    };
+    rows.push_back(compare(r, "send", "stages", "tokens hidden bytes a border and microbatch, x 2",
+                           under("pp", ""), stages_formula(s, text, r)));
+    rows.push_back(compare(r, "all_reduce", "loss, norm", "16 bytes a step, over the devices",
+                           under("pp", "numbers"), stage_numbers_formula(s, r)));
+    rows.push_back(compare(r, "all_reduce", "copies", "n, of what two devices hold",
+                           under("pp.copies", "grad."), stage_copies_formula(s, r)));
+  }
+  return rows;
+}
+
 }  // namespace
 
 std::vector<TrafficComparison> compare_traffic(const Settings& s, const JobResult& job) {
@@ -109,6 +139,10 @@ std::vector<TrafficComparison> compare_traffic(const Settings& s, const JobResul
   }
   if (s.parallel.cp > 1) {
     const auto more = compare_context_traffic(s, job);
+    rows.insert(rows.end(), more.begin(), more.end());
+  }
+  if (s.parallel.pp > 1) {
+    const auto more = compare_pipeline_traffic(s, job);
     rows.insert(rows.end(), more.begin(), more.end());
   }
   if (has_experts(s)) {

@@ -65,7 +65,7 @@ State state_by_formula(const Settings& s, int rank) {
   std::int64_t padded = 0;
   std::int64_t shards = 0;
   std::int64_t real = 0;
-  for (const Bucket& bucket : buckets_of(s)) {
+  for (const Bucket& bucket : buckets_of(s, rank)) {
     count += static_cast<std::int64_t>(bucket.count);
     padded += static_cast<std::int64_t>(bucket.padded);
     shards += static_cast<std::int64_t>(shard_size(bucket, dp));

@@ -43,6 +43,8 @@ constexpr std::array rows{
              check_straggler},
     CheckRow{"placement", "bytes between machines with neighbours together, and placed at random",
              check_placement},
+    CheckRow{"pipeline", "modelled time, bubble and micro-batches in flight, beside the schedule's",
+             check_pipeline},
     CheckRow{"accumulation", "equal to one micro-batch, for one reduction", check_accumulation},
     CheckRow{"controls", "deliberate faults, each of which must be caught", check_controls},
 };

@@ -59,10 +59,11 @@ Checks check_across_nodes(const CheckContext& context);
 Checks check_pairs(const CheckContext& context);      // check_context.cpp
 Checks check_recompute(const CheckContext& context);  // check_recompute.cpp
 Checks check_recompute_at_true_scale(const CheckContext& context);
-Checks check_routing(const CheckContext& context);    // check_experts.cpp
+Checks check_routing(const CheckContext& context);  // check_experts.cpp
 Checks check_dispatch_overlap(const CheckContext& context);
 Checks check_straggler(const CheckContext& context);
 Checks check_placement(const CheckContext& context);
+Checks check_pipeline(const CheckContext& context);   // check_pipeline.cpp
 Checks check_zero_bits(const CheckContext& context);  // check_zero.cpp
 Checks check_model_state(const CheckContext& context);
 Checks check_prefetch(const CheckContext& context);  // check_prefetch.cpp

@@ -29,7 +29,7 @@ struct Executed {
   double most = 0;
   std::string summed{};  // which traffic, by label
   std::optional<PaddedTraffic> padded{};
-  std::string seen{};    // where the figure is no number: to be its property
+  std::string seen{};  // where the figure is no number: to be its property
 };
 
 // Of the ranks' values, whole numbers of `unit`: divided once, so that equal ranks leave no

@@ -88,7 +88,9 @@ std::map<std::string, Executed> executed_expert_figures(const FigureInputs& inpu
   const ExpertsConfig& experts = *model.config.experts;
   const int ranks = inputs.many_ranks;
   const Placement placement(experts.routed, ranks);
-  const auto held = run_ranks(ranks, {.cluster = inputs.cluster, .memory = Backing::meta},
+  Cluster cluster = inputs.cluster;
+  cluster.gpus_per_node = inputs.ranks;
+  const auto held = run_ranks(ranks, {.cluster = cluster, .memory = Backing::meta},
                               [&](Rank& rank) { return hold(rank, model, placement); });
   const auto by_experts = [](const HeldExperts& a, const HeldExperts& b) {
     return a.experts_of_a_layer < b.experts_of_a_layer;

@@ -48,7 +48,7 @@ MeshTrainingOptions mesh_options(const Settings& settings, Fault fault, const Al
                               .context = context_options(settings, fault)};
   if (settings.parallel.pp > 1) {
     options.pipeline = pipeline_plan(settings);
-    options.pipeline->blocking_sends = fault == Fault::blocking_sends;
+    options.pipeline->fault = fault;
   }
   return options;
 }

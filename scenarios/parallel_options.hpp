@@ -22,10 +22,8 @@ inline int data_parallel_ranks(const Settings& s) {
 }
 
 inline MeshShape mesh_shape(const Settings& s) {
-  return {.tp = s.parallel.tp,
-          .cp = s.parallel.cp,
-          .pp = s.parallel.pp,
-          .dp = data_parallel_ranks(s)};
+  return {
+      .tp = s.parallel.tp, .cp = s.parallel.cp, .pp = s.parallel.pp, .dp = data_parallel_ranks(s)};
 }
 
 // Of gradients, losses and counted tokens.

@@ -57,8 +57,9 @@ LogLevel log_level(const RunRequest& request) {
                                       ? std::int64_t{20} * s.model.layers * (s.parallel.ep - 1) *
                                             s.ranks * s.train.steps * s.parallel.microbatches
                                       : 0;
-  return request.log.value_or(messages + of_tensors + of_samples + of_experts > most_logged ? LogLevel::summary
-                                                                               : LogLevel::full);
+  return request.log.value_or(messages + of_tensors + of_samples + of_experts > most_logged
+                                  ? LogLevel::summary
+                                  : LogLevel::full);
 }
 
 JobOptions options_of(const RunRequest& request, Progress& progress) {
@@ -91,6 +92,7 @@ std::string reduction_text(const Settings& s) {
   mesh += p.cp == 1 ? ""
                     : fmt::format("cp {} ({}, {}) x ", p.cp, p.cp_form,
                                   p.cp_layout == "zigzag" ? "zig-zag" : p.cp_layout);
+  mesh += p.pp == 1 ? "" : fmt::format("pp {} ({}) x ", p.pp, p.schedule);
   mesh +=
       mesh.empty() ? "" : fmt::format("dp {}{}, ", p.dp, p.sp ? " with sequence parallelism" : "");
   return mesh + (p.zero == 0 ? s.collectives.all_reduce + " all-reduce"

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <optional>
 
 #include "collectives/chunk.hpp"
 #include "models/published_cut.hpp"
 #include "scenarios/context_formula.hpp"
 #include "scenarios/model_settings.hpp"
 #include "scenarios/parallel_options.hpp"
+#include "scenarios/pipeline_settings.hpp"
 #include "scenarios/training_job.hpp"
 
 namespace ringside {
@@ -64,11 +66,51 @@ Figures seam_formula(const Settings& s, const AxisGroup& group, std::size_t toke
   return {passes, passes};
 }
 
-Figures seams_formula(const Settings& s, std::string_view text, int rank, int seams) {
+// What of a GPT a rank runs a micro-batch through: with a pipeline that of its device's stages.
+struct LayersHere {
+  int embed = 1;
+  int blocks = 0;
+  int norm = 1;
+  int head = 1;
+};
+
+LayersHere count_layers(const std::vector<std::size_t>& layers, std::size_t blocks) {
+  LayersHere here{.embed = 0, .blocks = 0, .norm = 0, .head = 0};
+  for (const std::size_t layer : layers) {
+    ++(layer == 0            ? here.embed
+       : layer <= blocks     ? here.blocks
+       : layer == blocks + 1 ? here.norm
+                             : here.head);
+  }
+  return here;
+}
+
+// By micro-batch; none stands for all that the rank has.
+LayersHere layers_here(const Settings& s, int rank, std::optional<int> microbatch) {
+  if (s.parallel.pp == 1) {
+    return {.blocks = s.model.layers};
+  }
+  const PipelinePlan plan = pipeline_plan(s);
+  const StagePlacement placement(plan.schedule);
+  const int device = mesh_of(s, rank).at(Axis::pp);
+  std::vector<int> stages;
+  for (const int stage : placement.stages_on(device)) {
+    if (!microbatch || placement.device_of(stage, *microbatch) == device) {
+      stages.push_back(stage);
+    }
+  }
+  return count_layers(layers_of(plan.split, stages), static_cast<std::size_t>(s.model.layers));
+}
+
+// `seams`: of a micro-batch.
+Figures seams_formula(const Settings& s, std::string_view text, int rank,
+                      const std::function<int(int microbatch)>& seams) {
   const AxisGroup group(s, {Axis::tp}, rank);
+  const auto tokens = tokens_of_microbatches(s, text, dp_rank_of(s, rank));
   Figures figures;
-  for (const std::size_t tokens : tokens_of_microbatches(s, text, dp_rank_of(s, rank))) {
-    figures += seam_formula(s, group, tokens) * seams;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const auto microbatch = static_cast<int>(i) % s.parallel.microbatches;
+    figures += seam_formula(s, group, tokens[i]) * seams(microbatch);
   }
   return figures * element_of(s);
 }
@@ -79,15 +121,17 @@ struct HeldInParts {
   int copies = 1;
 };
 
-std::vector<HeldInParts> held_in_parts(const Settings& s, const GptConfig& config) {
+std::vector<HeldInParts> held_in_parts(const Settings& s, const GptConfig& config, int rank) {
+  const LayersHere here = layers_here(s, rank, std::nullopt);
+  const auto blocks = static_cast<std::size_t>(here.blocks);
   std::vector<HeldInParts> all;
   if (s.parallel.sp) {
-    all.resize(2 * config.layers + 1, {config.hidden, s.parallel.tp});
+    all.resize(2 * blocks + static_cast<std::size_t>(here.norm), {config.hidden, s.parallel.tp});
   }
   const GptShare share = share_of(config, {.rank = 0, .ranks = s.parallel.tp});
   if (share.kv_copies > 1) {
     const std::size_t n = config.hidden * config.head_width() * share.kv_heads.count;
-    all.resize(all.size() + 2 * config.layers, {n, share.kv_copies});
+    all.resize(all.size() + 2 * blocks, {n, share.kv_copies});
   }
   return all;
 }
@@ -112,25 +156,33 @@ std::vector<HeldInParts> held_in_parts(const Settings& s, const PublishedModel& 
 }  // namespace
 
 Figures blocks_formula(const Settings& s, std::string_view text, int rank) {
-  int seams = 4 * s.model.layers;
   if (at_true_scale(s)) {
     const auto model = published_model(s.model.config);
-    seams = 2 * static_cast<int>(std::ranges::count_if(
-                    model.layers, [](const auto& l) { return l.name.starts_with("layers."); }));
+    const auto halves = std::ranges::count_if(
+        model.layers, [](const auto& l) { return l.name.starts_with("layers."); });
+    return seams_formula(s, text, rank, [&](int) { return 2 * static_cast<int>(halves); });
   }
-  return seams_formula(s, text, rank, seams);
+  return seams_formula(s, text, rank, [&](int m) { return 4 * layers_here(s, rank, m).blocks; });
 }
 
 Figures ends_formula(const Settings& s, std::string_view text, int rank) {
-  return seams_formula(s, text, rank, 2);
+  return seams_formula(s, text, rank, [&](int m) {
+    const LayersHere here = layers_here(s, rank, m);
+    return here.embed + here.head;
+  });
 }
 
 Figures softmax_formula(const Settings& s, std::string_view text, int rank) {
   const AxisGroup group(s, {Axis::tp}, rank);
   Figures figures;
-  for (const std::size_t tokens : tokens_of_microbatches(s, text, dp_rank_of(s, rank))) {
-    figures += all_reduce_elements(s, group, tokens, 8 * tokens);
-    figures += all_reduce_elements(s, group, 2 * tokens, 16 * tokens);
+  const auto all = tokens_of_microbatches(s, text, dp_rank_of(s, rank));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto microbatch = static_cast<int>(i) % s.parallel.microbatches;
+    const std::size_t tokens = all[i];
+    if (layers_here(s, rank, microbatch).head > 0) {
+      figures += all_reduce_elements(s, group, tokens, 8 * tokens);
+      figures += all_reduce_elements(s, group, 2 * tokens, 16 * tokens);
+    }
   }
   return figures * 8;
 }
@@ -138,7 +190,7 @@ Figures softmax_formula(const Settings& s, std::string_view text, int rank) {
 Figures copies_formula(const Settings& s, int rank) {
   const AxisGroup group(s, {Axis::tp}, rank);
   const auto held = at_true_scale(s) ? held_in_parts(s, published_model(s.model.config))
-                                     : held_in_parts(s, std::get<GptConfig>(model_of(s)));
+                                     : held_in_parts(s, std::get<GptConfig>(model_of(s)), rank);
   Figures figures;
   for (const auto& [elements, copies] : held) {
     figures += all_reduce_elements(s, group.neighbours(copies), elements,

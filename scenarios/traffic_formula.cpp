@@ -31,7 +31,7 @@ std::int64_t users_of(const Settings& s, const Bucket& bucket) {
 
 Figures gradient_formula(const Settings& s, int rank) {
   Figures figures;
-  for (const auto& b : buckets_of(s)) {
+  for (const auto& b : buckets_of(s, rank)) {
     const std::int64_t half = half_of_ring(s, b);
     figures += s.parallel.zero > 0
                    ? Figures{half, half}
@@ -41,9 +41,9 @@ Figures gradient_formula(const Settings& s, int rank) {
   return figures * (std::int64_t{reductions_of(s)} * s.train.steps * element_of(s));
 }
 
-Figures parameter_formula(const Settings& s, int /*rank*/) {
+Figures parameter_formula(const Settings& s, int rank) {
   std::int64_t elements = 0;
-  for (const auto& b : buckets_of(s)) {
+  for (const auto& b : buckets_of(s, rank)) {
     const std::int64_t gathers =
         s.parallel.zero < 3 ? 1 : 2 * users_of(s, b) * s.parallel.microbatches;
     elements += gathers * half_of_ring(s, b);
@@ -55,7 +55,7 @@ Figures parameter_formula(const Settings& s, int /*rank*/) {
 Figures weight_formula(const Settings& s, int rank) {
   const auto element = size_of(element_type(s));
   std::int64_t bytes = 0;
-  for (const Bucket& bucket : buckets_of(s)) {
+  for (const Bucket& bucket : buckets_of(s, rank)) {
     bytes += static_cast<std::int64_t>(bucket.count * element);
   }
   const AxisGroup group(s, gradient_axes(), rank);

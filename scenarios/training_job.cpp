@@ -8,6 +8,7 @@
 #include "scenarios/expert_training.hpp"
 #include "scenarios/model_settings.hpp"
 #include "scenarios/parallel_options.hpp"
+#include "scenarios/pipeline_settings.hpp"
 #include "scenarios/rank_training.hpp"
 #include "scenarios/true_scale.hpp"
 
@@ -66,11 +67,28 @@ std::vector<std::vector<std::size_t>> dense_counts(const Settings& s) {
   return counts;
 }
 
+// Of the stages of a pipeline's device. A tied head without the embedding has the table too.
+std::vector<std::vector<std::size_t>> counts_of_stages(const Settings& s, int device) {
+  const auto whole = dense_counts(s);
+  const PipelinePlan plan = pipeline_plan(s);
+  const auto layers = layers_of(plan.split, StagePlacement(plan.schedule).stages_on(device));
+  std::vector<std::vector<std::size_t>> counts;
+  for (const std::size_t layer : layers) {
+    counts.push_back(whole[layer]);
+  }
+  if (s.model.tied && layers.back() + 1 == whole.size() && layers.front() != 0) {
+    counts.back() = whole.front();
+  }
+  return counts;
+}
+
 }  // namespace
 
-std::vector<Bucket> buckets_of(const Settings& s) {
-  return cut_buckets(dense_counts(s), s.dp.bucket, size_of(element_type(s)), gradient_ranks(s),
-                     static_cast<std::size_t>(s.dp.alignment));
+std::vector<Bucket> buckets_of(const Settings& s, int rank) {
+  return cut_buckets(
+      s.parallel.pp > 1 ? counts_of_stages(s, mesh_of(s, rank).at(Axis::pp)) : dense_counts(s),
+      s.dp.bucket, size_of(element_type(s)), gradient_ranks(s),
+      static_cast<std::size_t>(s.dp.alignment));
 }
 
 int reductions_of(const Settings& s) {

@@ -47,13 +47,13 @@ struct StepOutcome {
   std::uint64_t kv_hash = 0;      // of keys and values
   bool skipped = false;           // no update: the norm was not finite
   bool reference_skipped = false;
-  std::int64_t head_pairs = 0;    // (query, key, head) so far, of context parallelism
+  std::int64_t head_pairs = 0;  // (query, key, head) so far, of context parallelism
   std::array<std::int64_t, category_count> memory{};  // in use after the update, by category
   int peak_in_flight = 0;  // micro-batches of a stage that a pipeline's device has held at once
   // At true scale, bytes of activations of the blocks (block_activations_watch.hpp).
   std::int64_t kept_of_blocks = 0;
   std::int64_t in_flight_of_blocks = 0;
-  RoutingOutcome routing{};                            // of a mixture of experts
+  RoutingOutcome routing{};  // of a mixture of experts
   Time start{0};
   Time forward_end{0};  // this and the next: of the last micro-batch
   Time backward_end{0};
@@ -84,7 +84,7 @@ TrainingPlan plan_of(const Settings& settings, std::string_view text, double los
 Reference reference_of(const Settings& settings, const TrainingPlan& plan);
 
 // The bucket layout of a rank of the scenario, from its settings alone; without experts.
-std::vector<Bucket> buckets_of(const Settings& settings);
+std::vector<Bucket> buckets_of(const Settings& settings, int rank = 0);
 
 // How often a step reduces each gradient: once, or after every micro-batch.
 int reductions_of(const Settings& settings);

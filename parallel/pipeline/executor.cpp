@@ -127,14 +127,25 @@ Tensor PipelineStep::compute(const Action& action, Tensor in) {
     case ActionKind::forward:
       return forward(action, std::move(in), hooks);
     case ActionKind::backward:
+      if (loses(action)) {
+        in = stage.input_gradient(action.microbatch, std::move(in), hooks);
+        stage.forget(action.microbatch, hooks);
+        return in;
+      }
       return stage.backward(action.microbatch, std::move(in), hooks);
     case ActionKind::input_gradient:
       return stage.input_gradient(action.microbatch, std::move(in), hooks);
     case ActionKind::weight_gradient:
-      stage.weight_gradient(action.microbatch, hooks);
+      loses(action) ? stage.forget(action.microbatch, hooks)
+                    : stage.weight_gradient(action.microbatch, hooks);
       return {};
   }
   return {};
+}
+
+bool PipelineStep::loses(const Action& action) const {
+  return options_.fault == Fault::weight_gradient_lost && last(action.stage) &&
+         action.microbatch + 1 == schedule_.microbatches;
 }
 
 // Of the last stage, what is returned is the gradient of the loss.
@@ -185,7 +196,7 @@ void PipelineStep::send_on(int device, const Action& action, Tensor out) {
   const std::int64_t tag =
       forward ? tag_of(kind, s + 1, mb) : tag_of(ActionKind::input_gradient, s - 1, mb);
   Request request = group_.isend(device, out.buffer(), tag);
-  if (options_.blocking_sends) {
+  if (options_.fault == Fault::blocking_sends) {
     request.wait();
   }
   (forward ? activations_sent_ : gradients_sent_)

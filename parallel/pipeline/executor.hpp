@@ -30,7 +30,7 @@ struct PipelineOptions {
   DType dtype = DType::f32;
   std::size_t sequence_ranks = 1;  // over which rows are cut (sequence parallelism)
   std::optional<StageCosts> costs{};
-  bool blocking_sends = false;  // a deliberate fault: 1f1b must then deadlock
+  Fault fault = Fault::none;  // with blocking_sends 1f1b must deadlock
 };
 
 class PipelineStep {
@@ -72,6 +72,7 @@ class PipelineStep {
   static void wait_for(std::map<Key, Sent>& sends, Key key);
   void charge(const Action& action) const;
   LayerHooks& hooks_for(const Action& action);
+  bool loses(const Action& action) const;
   std::int64_t tag_of(ActionKind what, int stage, int microbatch) const;
   std::size_t rows_of(int microbatch) const;
 

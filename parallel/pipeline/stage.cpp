@@ -42,6 +42,14 @@ void Stage::weight_gradient(int microbatch, LayerHooks& hooks) {
   saved_.erase(microbatch);
 }
 
+void Stage::forget(int microbatch, LayerHooks& hooks) {
+  for (std::size_t i = count_; i-- > 0;) {
+    hooks.before_weight_gradient(first_ + i);
+    hooks.after_backward(first_ + i);
+  }
+  saved_.erase(microbatch);
+}
+
 void Stage::add_weight_gradient(std::size_t i, Saved& saved, LayerHooks& hooks) {
   hooks.before_weight_gradient(first_ + i);
   layer(i).backward_weight(saved);

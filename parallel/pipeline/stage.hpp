@@ -27,6 +27,9 @@ class Stage {
   Tensor input_gradient(int microbatch, Tensor grad, LayerHooks& hooks);
   void weight_gradient(int microbatch, LayerHooks& hooks);
 
+  // In place of weight_gradient, a deliberate fault: adds nothing.
+  void forget(int microbatch, LayerHooks& hooks);
+
   // Micro-batches of which something is held.
   int in_flight() const { return static_cast<int>(saved_.size()); }
 

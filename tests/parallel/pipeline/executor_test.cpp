@@ -75,7 +75,7 @@ struct Seen {
 // A device of the pipeline, with all that it needs.
 struct Device {
   Device(Rank& rank, const Schedule& schedule, const TrainingPlan& plan,
-         std::optional<StageCosts> costs = {}, bool blocking_sends = false)
+         std::optional<StageCosts> costs = {}, Fault fault = Fault::none)
       : config(std::get<GptConfig>(plan.model)),
         layers(split_by_number(config.layers, schedule.stages, 1, 2)),
         model(
@@ -85,10 +85,7 @@ struct Device {
         dp(alone, rank.memory(), model->layers(), {.bucket = Bytes{400}}),
         step(rank.world(), schedule, dp, *model,
              [&plan](int s, int m) { return microbatch_of(plan, s, m); },
-             {.layers = layers,
-              .width = config.hidden,
-              .costs = costs,
-              .blocking_sends = blocking_sends}) {}
+             {.layers = layers, .width = config.hidden, .costs = costs, .fault = fault}) {}
 
   GptConfig config;
   StageSplit layers;
@@ -282,7 +279,7 @@ TEST(PipelineExecutor, BlockingSendsDeadlock1f1bAndAreNamed) {
   const JobOptions job{.eager_limit = 0, .region_bytes = memory_estimate(plan, plan.batch)};
   try {
     run_ranks(2, job, [&](Rank& rank) {
-      Device device(rank, schedule, plan, {}, true);
+      Device device(rank, schedule, plan, {}, Fault::blocking_sends);
       device.step(0);
     });
     FAIL() << "it did not deadlock";
