@@ -6,20 +6,10 @@
 #include "collectives/collectives.hpp"
 #include "scenarios/checks.hpp"
 #include "scenarios/setting_keys.hpp"
-#include "scenarios/setting_types.hpp"
+#include "scenarios/setting_rows.hpp"
 
 namespace ringside {
 namespace {
-
-// A row; `path` leads to the member: &Settings::train, &TrainSettings::steps.
-template <class T, class... Path>
-SettingKey key(std::string name, std::string meaning, SettingType<T> type, Path... path) {
-  return {std::move(name), type.text, std::move(meaning),
-          [=](Settings& settings, const SettingValue& value) {
-            (settings.*....*path) = type.read(value);
-          },
-          [=](const Settings& settings) { return type.print((settings.*....*path)); }};
-}
 
 // Any row of the operation's table; the type's text names the table, which grows by itself.
 SettingType<std::string> algorithm_of(const std::string& operation) {
@@ -39,11 +29,7 @@ std::vector<std::string> all_checks() {
   return {names.begin(), names.end()};
 }
 
-constexpr Bytes tebibyte{1LL << 40};
-constexpr int most_ranks = 65536;
 constexpr auto largest = std::numeric_limits<std::int64_t>::max();
-
-using Rows = std::vector<SettingKey>;
 
 Rows machine() {
   const auto latency = time(std::chrono::seconds(1));
@@ -121,104 +107,6 @@ Rows model() {
           integer(0, 65536), &Settings::model, &ModelSettings::hot),
       key("model.dtype", "type of weights and gradients", one_of({"f32", "f64"}), &Settings::model,
           &ModelSettings::dtype),
-  };
-}
-
-Rows parallel() {
-  return {
-      key("parallel.tp",
-          "tensor-parallel degree: ranks, side by side, over which every layer of a "
-          "gpt is cut",
-          integer(1, most_ranks), &Settings::parallel, &ParallelSettings::tp),
-      key("parallel.sp",
-          "sequence parallelism: between its products each of parallel.tp ranks has a "
-          "part of the tokens",
-          boolean(), &Settings::parallel, &ParallelSettings::sp),
-      key("parallel.cp", "context-parallel degree: ranks over which every sample of a gpt is cut",
-          integer(1, most_ranks), &Settings::parallel, &ParallelSettings::cp),
-      key("parallel.cp_form",
-          "with parallel.cp, how attention looks across: keys and values round a ring, or "
-          "all-to-alls that exchange tokens for heads",
-          one_of({"ring", "ulysses"}), &Settings::parallel, &ParallelSettings::cp_form),
-      key("parallel.cp_layout",
-          "with parallel.cp, tokens of a rank: one block of the sample, or one from each end",
-          one_of({"zigzag", "contiguous"}), &Settings::parallel, &ParallelSettings::cp_layout),
-      key("parallel.split",
-          "no training, but one MLP of 5 tokens cut in this way; empty: a training",
-          one_of({"", "column_row", "row_first", "column_only"}), &Settings::parallel,
-          &ParallelSettings::split),
-      key("parallel.pp",
-          "pipeline-parallel degree: devices over which the blocks of a gpt are dealt out in "
-          "stages",
-          integer(1, most_ranks), &Settings::parallel, &ParallelSettings::pp),
-      key("parallel.schedule",
-          "of parallel.pp: a schedule that `ringside schedule` lists, or a CSV file", text(),
-          &Settings::parallel, &ParallelSettings::schedule),
-      key("parallel.chunks", "of interleaved: stages of a device", integer(1, 1024),
-          &Settings::parallel, &ParallelSettings::chunks),
-      key("parallel.stages",
-          "how layers are dealt out: number: as many blocks to each stage, the first ones one "
-          "more; "
-          "cost: so that the most expensive stage multiplies as little as can be, the head counted",
-          one_of({"number", "cost"}), &Settings::parallel, &ParallelSettings::stages),
-      key("parallel.dp", "data-parallel degree; 0: what the other degrees leave",
-          integer(0, most_ranks), &Settings::parallel, &ParallelSettings::dp),
-      key("parallel.microbatches",
-          "parts of a rank's batch, computed in turn before one optimizer step",
-          integer(1, most_ranks), &Settings::parallel, &ParallelSettings::microbatches),
-      key("parallel.zero",
-          "stage of ZeRO: what is cut over the ranks; 0: nothing, 1: optimizer state, 2: gradients "
-          "too, 3: parameters too",
-          integer(0, 3), &Settings::parallel, &ParallelSettings::zero),
-      key("parallel.prefetch",
-          "of parallel.zero = 3: gather a layer's parameters while the layer "
-          "before it computes",
-          boolean(), &Settings::parallel, &ParallelSettings::prefetch),
-      key("parallel.recompute",
-          "of gpt, and of model.config none or full: what a block forgets and computes again in "
-          "backward; selective: the weights of attention, full: all but its input",
-          one_of({"none", "selective", "full"}), &Settings::parallel, &ParallelSettings::recompute),
-      key("parallel.ep",
-          "expert-parallel degree: ranks of parallel.dp, side by side, over which the experts are "
-          "spread",
-          integer(1, most_ranks), &Settings::parallel, &ParallelSettings::ep),
-      key("parallel.dispatch",
-          "how tokens get to experts: a copy for each expert, or by_node: one for each node, "
-          "forwarded inside it",
-          one_of({"straight", "by_node"}), &Settings::parallel, &ParallelSettings::dispatch),
-      key("parallel.placement", "which experts share a rank: neighbours, or any (from train.seed)",
-          one_of({"neighbours", "random"}), &Settings::parallel, &ParallelSettings::placement),
-      key("parallel.ep_overlap",
-          "two micro-batches side by side: one computes while the tokens of the other travel",
-          boolean(), &Settings::parallel, &ParallelSettings::ep_overlap),
-      key("dp.bucket",
-          "a bucket closes before it would pass this; a larger tensor is a bucket alone",
-          bytes(Bytes{1}, tebibyte), &Settings::dp, &DpSettings::bucket),
-      key("dp.alignment", "elements: a bucket is padded to a multiple of this and of the ranks",
-          integer(1, 1 << 20), &Settings::dp, &DpSettings::alignment),
-      key("dp.overlap", "reduce buckets while backward goes on", boolean(), &Settings::dp,
-          &DpSettings::overlap),
-      key("dp.sync_every_microbatch", "reduce after every microbatch, not once a step", boolean(),
-          &Settings::dp, &DpSettings::sync_every_microbatch),
-  };
-}
-
-Rows costs() {
-  const auto duration = time(std::chrono::seconds(1));
-  return {
-      key("costs.account",
-          "what computing takes. counted: the matrix products that the layers charge; chapter: of "
-          "model.config, 2 N' operations a token forward and 4 N' backward, N' the parameters of "
-          "the text's layers, final norm and head",
-          one_of({"counted", "chapter"}), &Settings::costs, &CostsSettings::account),
-      key("costs.F",
-          "of parallel.pp: a fixed time of the forward of a stage (when interleaved, of all its "
-          "chunks) and micro-batch; with F, I and W 0 layers charge their products",
-          duration, &Settings::costs, &CostsSettings::forward),
-      key("costs.I", "the same of the gradient of its input", duration, &Settings::costs,
-          &CostsSettings::input_gradient),
-      key("costs.W", "the same of the gradient of its weights", duration, &Settings::costs,
-          &CostsSettings::weight_gradient),
   };
 }
 
@@ -313,8 +201,8 @@ Rows checks() {
 
 Rows all_rows() {
   Rows all;
-  for (const auto& part :
-       {words(), machine(), model(), parallel(), costs(), collectives(), training(), checks()}) {
+  for (const auto& part : {words(), machine(), model(), parallel_rows(), cost_rows(), collectives(),
+                           training(), checks()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;
