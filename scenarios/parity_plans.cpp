@@ -50,6 +50,14 @@ std::vector<int> divisors(int n) {
   return all;
 }
 
+int largest_divisor(int n, int most) {
+  int largest = 1;
+  for (const int d : divisors(n)) {
+    largest = d <= most ? d : largest;
+  }
+  return largest;
+}
+
 std::vector<MeshShape> meshes(int ranks) {
   std::vector<MeshShape> all;
   for (const int tp : divisors(ranks)) {
@@ -160,7 +168,8 @@ void add_controls(std::vector<ParityPlan>& plans, int ranks) {
   add(settings_of({.dp = ranks}, {.zero = 1}), Fault::shard_offset_wrong, "shard_offset_wrong");
   add(settings_of({.dp = ranks}, {.zero = 3}), Fault::parameters_not_gathered,
       "parameters_not_gathered");
-  const Settings tp = settings_of({.tp = ranks}, {.sp = 1});
+  const int heads = largest_divisor(ranks, dp.model.heads);
+  const Settings tp = settings_of({.tp = heads, .dp = ranks / heads}, {.sp = heads > 1 ? 1U : 0U});
   add(tp, Fault::leave_not_reduced, "leave_not_reduced");
   add(tp, Fault::replicated_gradient_not_summed, "replicated_gradient_not_summed");
   add(tp, Fault::padding_counted, "padding_counted");

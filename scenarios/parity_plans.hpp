@@ -13,7 +13,7 @@ namespace ringside {
 struct ParityPlan {
   Settings settings;  // as asked for: resolve() may refuse them
   Fault fault = Fault::none;
-  std::string_view control{};  // the fault's name; empty: none
+  std::string_view control{};  // the fault's name, when it is to be caught
 };
 
 // "tp 2 with SP x pp 2 (zb_h1) x dp 2, ZeRO 1, 4 micro-batches".

@@ -100,7 +100,7 @@ ParityRow ParityRuns::row_of(const ParityPlan& plan) {
     const TrainingOutcome outcome = run(s, plan.fault);
     const Checks gates = training_gates("f32", s, outcome);
     row.figures = figures_of(outcome);
-    if (plan.fault == Fault::none) {
+    if (plan.control.empty()) {
       row.verdict = all_hold(gates) ? ParityVerdict::pass : ParityVerdict::fail;
       row.why = broken_gates(gates);
       gates_.insert_or_assign(row.plan, gates);

@@ -70,16 +70,18 @@ TEST(ParityVerb, RefusesRanksThatItCannotCut) {
 }
 
 // Negative control of the verdicts themselves.
-TEST(ParityRow, AFaultThatIsNoControlFailsAndAControlWithoutAFaultIsMissed) {
-  ParityPlan plan = parity_plans(2, false).front();
+TEST(ParityRow, AWrongGradientFailsAndAFaultThatTouchesNothingIsMissed) {
+  const ParityPlan plan = parity_plans(2, false).front();
   ParityRuns runs;
   EXPECT_EQ(runs.row_of(plan).verdict, ParityVerdict::pass);
   // The fault of context parallelism touches nothing of data parallelism.
-  ParityRow missed = runs.row_of({plan.settings, Fault::kv_hop_skipped, "kv_hop_skipped"});
+  const ParityRow missed = runs.row_of({plan.settings, Fault::kv_hop_skipped, "kv_hop_skipped"});
   EXPECT_EQ(missed.verdict, ParityVerdict::missed);
   EXPECT_FALSE(row_holds(missed));
-  missed.verdict = ParityVerdict::fail;
-  EXPECT_FALSE(row_holds(missed));
+  const ParityRow wrong = runs.row_of({plan.settings, Fault::contribution_lost});
+  EXPECT_EQ(wrong.verdict, ParityVerdict::fail);
+  EXPECT_FALSE(row_holds(wrong));
+  EXPECT_NE(wrong.why.find("f32.gradient = "), std::string::npos) << wrong.why;
 }
 
 // Every mesh once, every stage of ZeRO, schedule and form among them; `full` has each product once.
