@@ -8,7 +8,9 @@ namespace {
 
 Check replicas_of(const TrainingOutcome& outcome) {
   const Reference truth;
-  return check_replicas({.settings = {},
+  Settings settings;
+  settings.ranks = 4;
+  return check_replicas({.settings = settings,
                          .text = {},
                          .truth = truth,
                          .main = outcome,
