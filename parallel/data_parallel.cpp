@@ -33,7 +33,8 @@ void forget_largest(std::span<T> gradients) {
 DataParallel::DataParallel(Comm& group, DeviceMemory& memory,
                            std::vector<std::vector<Parameter*>> layers, DataParallelOptions options)
     : group_(group),
-      layers_(std::move(layers)),
+      all_(std::move(layers)),
+      layers_(trainable(all_)),
       options_(std::move(options)),
       buckets_(cut_buckets(counts_of(layers_), options_.bucket, element_size(layers_), group.size(),
                            options_.alignment)),
@@ -59,7 +60,7 @@ void DataParallel::broadcast_weights() {
   if (options_.fault == Fault::weights_not_broadcast) {
     return;
   }
-  for (const auto& layer : layers_) {
+  for (const auto& layer : all_) {
     for (const Parameter* parameter : layer) {
       broadcast(group_, parameter->value.buffer(), 0, {options_.broadcast, parameter->name});
     }

@@ -33,7 +33,8 @@ struct DataParallelOptions {
 
 class DataParallel : public GradientReduction, private LayerHooks {
  public:
-  // `layers`: the parameters by layer in forward order. Their gradients move into the buckets.
+  // `layers`: the parameters by layer in forward order. The gradients of those that learn move into
+  // the buckets; who freezes or unfreezes one makes another DataParallel.
   DataParallel(Comm& group, DeviceMemory& memory, std::vector<std::vector<Parameter*>> layers,
                DataParallelOptions options);
 
@@ -75,7 +76,8 @@ class DataParallel : public GradientReduction, private LayerHooks {
   Choice choice(std::string_view label) const { return {options_.all_reduce, label}; }
 
   Comm& group_;
-  std::vector<std::vector<Parameter*>> layers_;
+  std::vector<std::vector<Parameter*>> all_;
+  std::vector<std::vector<Parameter*>> layers_;  // those that learn
   DataParallelOptions options_;
   std::vector<Bucket> buckets_;
   std::vector<Tensor> storage_;  // the gradients, a tensor for each bucket, padding included
