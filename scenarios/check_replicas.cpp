@@ -79,6 +79,13 @@ Checks check_parts(const CheckContext& context) {
 
 Checks check_replicas(const CheckContext& context) {
   const int zero = context.settings.parallel.zero;
+  if (context.settings.parallel.ep > 1) {
+    return {{.name = "replicas.bits",
+             .measured = "parallel.ep = " + std::to_string(context.settings.parallel.ep),
+             .gate = "equal on every rank",
+             .verdict = CheckVerdict::not_applicable,
+             .note = "ranks hold different experts; gradients compares each with one process"}};
+  }
   if (context.settings.parallel.tp > 1) {
     return check_parts(context);
   }

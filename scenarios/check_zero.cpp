@@ -5,6 +5,7 @@
 
 #include "parallel/shard_map.hpp"
 #include "scenarios/checks.hpp"
+#include "scenarios/collective_formula.hpp"
 #include "scenarios/model_settings.hpp"
 #include "scenarios/parallel_options.hpp"
 
@@ -69,7 +70,8 @@ State state_by_formula(const Settings& s, int rank) {
     count += static_cast<std::int64_t>(bucket.count);
     padded += static_cast<std::int64_t>(bucket.padded);
     shards += static_cast<std::int64_t>(shard_size(bucket, dp));
-    real += static_cast<std::int64_t>(real_elements(bucket, dp, rank / s.parallel.tp));
+    real += static_cast<std::int64_t>(
+        real_elements(bucket, dp, AxisGroup(s, gradient_axes(), rank).me));
   }
   const int stage = s.parallel.zero;
   const std::int64_t summed = stage == 0 && s.dp.sync_every_microbatch ? 2 : 1;

@@ -6,6 +6,7 @@
 #include "models/gpt_cut.hpp"
 #include "scenarios/model_settings.hpp"
 #include "scenarios/parallel_options.hpp"
+#include "scenarios/pipeline_settings.hpp"
 #include "scenarios/training_job.hpp"
 
 namespace ringside {
@@ -59,24 +60,28 @@ std::size_t rows_of_sample(const Settings& s, std::size_t length) {
   return (length + blocks - 1) / blocks * of_rank;
 }
 
-std::vector<std::size_t> lengths_of_samples(const Settings& s, std::string_view text, int replica) {
+// For each sample that a rank has a part of, its length and the blocks that run it on this rank.
+void for_samples(const Settings& s, std::string_view text, int rank,
+                 const std::function<void(std::size_t length, int blocks)>& see) {
+  const int replica = mesh_of(s, rank).at(Axis::dp);
+  const int count = s.parallel.microbatches;
   const TrainingPlan plan = plan_of(s, text);
-  const Chunk mine = chunk_of(plan.batch, s.parallel.dp, replica);
-  std::vector<std::size_t> lengths;
-  for (int step = 0; step < s.train.steps; ++step) {
-    const Batch batch = make_batch(plan.data, static_cast<std::uint64_t>(plan.first_step() + step),
-                                   mine.first, mine.count);
-    lengths.insert(lengths.end(), batch.lengths.begin(), batch.lengths.end());
+  for (int i = 0; i < s.train.steps * count; ++i) {
+    const auto step = static_cast<std::uint64_t>(plan.first_step() + i / count);
+    const auto part = samples_of(plan, replica, s.parallel.dp, count, i % count);
+    const int blocks = layers_here(s, rank, i % count).blocks;
+    for (const std::size_t length : make_batch(plan.data, step, part.first, part.count).lengths) {
+      see(length, blocks);
+    }
   }
-  return lengths;
 }
 
 Figures context_formula(const Settings& s, std::string_view text, int rank) {
-  std::int64_t rows = 0;
-  for (const std::size_t length : lengths_of_samples(s, text, mesh_of(s, rank).at(Axis::dp))) {
-    rows += signed_of(rows_of_sample(s, length));
-  }
-  const std::int64_t bytes = rows * elements_of_row(s) * s.model.layers * element_of(s);
+  std::int64_t rows = 0;  // times blocks
+  for_samples(s, text, rank, [&](std::size_t length, int blocks) {
+    rows += signed_of(rows_of_sample(s, length)) * blocks;
+  });
+  const std::int64_t bytes = rows * elements_of_row(s) * element_of(s);
   return {bytes, bytes};
 }
 
@@ -101,12 +106,12 @@ std::int64_t head_pairs_formula(const Settings& s, std::string_view text, int ra
   const Mesh mesh = mesh_of(s, rank);
   const std::int64_t heads = s.model.heads / s.parallel.tp;
   std::int64_t pairs = 0;
-  for (const std::size_t length : lengths_of_samples(s, text, mesh.at(Axis::dp))) {
-    pairs += rings(s) ? heads * pairs_of_sample(s.parallel.cp_layout, s.parallel.cp,
-                                                mesh.at(Axis::cp), length)
-                      : heads / s.parallel.cp * signed_of(length * (length + 1) / 2);
-  }
-  return pairs * s.model.layers;
+  for_samples(s, text, rank, [&](std::size_t length, int blocks) {
+    pairs += blocks * (rings(s) ? heads * pairs_of_sample(s.parallel.cp_layout, s.parallel.cp,
+                                                          mesh.at(Axis::cp), length)
+                                : heads / s.parallel.cp * signed_of(length * (length + 1) / 2));
+  });
+  return pairs;
 }
 
 }  // namespace ringside

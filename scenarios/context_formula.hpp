@@ -15,10 +15,6 @@ namespace ringside {
 // Rows that each of `cp` ranks has of a sample, padding included.
 std::size_t rows_of_sample(const Settings& settings, std::size_t length);
 
-// Tokens of each sample of all steps that a replica has.
-std::vector<std::size_t> lengths_of_samples(const Settings& settings, std::string_view text,
-                                            int replica);
-
 // Bytes under the layers' labels in the cp group: hops of keys and values and their gradients, or
 // all-to-alls.
 Figures context_formula(const Settings& settings, std::string_view text, int rank);

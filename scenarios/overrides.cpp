@@ -45,6 +45,10 @@ void apply(Settings& settings, const Override& change) {
     settings.data.text = std::filesystem::absolute(change.value).lexically_normal().string();
     check_text_file(settings.data.text, change.flag);
   }
+  if (change.key == "parallel.schedule" && change.value.ends_with(".csv")) {
+    settings.parallel.schedule =
+        std::filesystem::absolute(change.value).lexically_normal().string();
+  }
   for (const auto& [name, folder] : {std::pair{"train.save", &TrainSettings::save},
                                      std::pair{"train.resume", &TrainSettings::resume}}) {
     if (change.key == name && !change.value.empty()) {

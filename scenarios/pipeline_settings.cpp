@@ -2,6 +2,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <filesystem>
 #include <numeric>
 
 #include "models/text.hpp"
@@ -10,6 +11,7 @@
 #include "parallel/pipeline/validate.hpp"
 #include "runtime/errors.hpp"
 #include "scenarios/model_settings.hpp"
+#include "scenarios/parallel_options.hpp"
 
 namespace ringside {
 
@@ -17,6 +19,11 @@ namespace {
 
 Schedule from_file(const Settings& s) {
   const auto& p = s.parallel;
+  if (!std::filesystem::is_regular_file(p.schedule)) {
+    throw BadUse("parallel.schedule = " + p.schedule +
+                 ": there is no such file: give a CSV file, as `ringside schedule NAME --csv FILE` "
+                 "writes one, or a name");
+  }
   Schedule schedule = parse_schedule_csv(read_text(p.schedule), p.schedule);
   require_valid(schedule);
   const auto devices = static_cast<int>(schedule.devices.size());
@@ -42,6 +49,17 @@ std::vector<std::int64_t> costs_of_layers(const Settings& s) {
     costs.back() = std::int64_t{s.model.vocab} * s.model.hidden;
   }
   return costs;
+}
+
+LayersHere count_layers(const std::vector<std::size_t>& layers, std::size_t blocks) {
+  LayersHere here{.embed = 0, .blocks = 0, .norm = 0, .head = 0};
+  for (const std::size_t layer : layers) {
+    ++(layer == 0            ? here.embed
+       : layer <= blocks     ? here.blocks
+       : layer == blocks + 1 ? here.norm
+                             : here.head);
+  }
+  return here;
 }
 
 }  // namespace
@@ -98,6 +116,36 @@ void check_pipeline_settings(const Settings& s) {
     throw BadUse("train.save and train.resume cannot be used with parallel.pp yet: leave them out");
   }
   pipeline_plan(s);
+}
+
+LayersHere layers_here(const Settings& s, int rank, std::optional<int> microbatch) {
+  if (s.parallel.pp == 1) {
+    return {.blocks = s.model.layers};
+  }
+  const PipelinePlan plan = pipeline_plan(s);
+  const StagePlacement placement(plan.schedule);
+  const int device = mesh_of(s, rank).at(Axis::pp);
+  std::vector<int> stages;
+  for (const int stage : placement.stages_on(device)) {
+    if (!microbatch || placement.device_of(stage, *microbatch) == device) {
+      stages.push_back(stage);
+    }
+  }
+  return count_layers(layers_of(plan.split, stages), static_cast<std::size_t>(s.model.layers));
+}
+
+std::int64_t gathers_of_stage(const Schedule& schedule, int device, int stage) {
+  std::int64_t gathers = 0;
+  int outstanding = 0;
+  for (const Action& action : schedule.devices[static_cast<std::size_t>(device)]) {
+    if (action.stage != stage) {
+      continue;
+    }
+    const bool released = action.kind == ActionKind::weight_gradient;
+    gathers += !released && outstanding == 0 ? 1 : 0;
+    outstanding += action.kind == ActionKind::input_gradient ? 1 : released ? -1 : 0;
+  }
+  return gathers;
 }
 
 std::string stages_text(const Settings& s) {

@@ -127,6 +127,9 @@ Settings load_scenario(const ScenarioFile& file) {
       *path = (folder / *path).lexically_normal().string();
     }
   }
+  if (auto& schedule = settings.parallel.schedule; schedule.ends_with(".csv")) {
+    schedule = (folder / schedule).lexically_normal().string();
+  }
   return settings;
 }
 

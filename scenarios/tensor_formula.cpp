@@ -66,42 +66,6 @@ Figures seam_formula(const Settings& s, const AxisGroup& group, std::size_t toke
   return {passes, passes};
 }
 
-// What of a GPT a rank runs a micro-batch through: with a pipeline that of its device's stages.
-struct LayersHere {
-  int embed = 1;
-  int blocks = 0;
-  int norm = 1;
-  int head = 1;
-};
-
-LayersHere count_layers(const std::vector<std::size_t>& layers, std::size_t blocks) {
-  LayersHere here{.embed = 0, .blocks = 0, .norm = 0, .head = 0};
-  for (const std::size_t layer : layers) {
-    ++(layer == 0            ? here.embed
-       : layer <= blocks     ? here.blocks
-       : layer == blocks + 1 ? here.norm
-                             : here.head);
-  }
-  return here;
-}
-
-// By micro-batch; none stands for all that the rank has.
-LayersHere layers_here(const Settings& s, int rank, std::optional<int> microbatch) {
-  if (s.parallel.pp == 1) {
-    return {.blocks = s.model.layers};
-  }
-  const PipelinePlan plan = pipeline_plan(s);
-  const StagePlacement placement(plan.schedule);
-  const int device = mesh_of(s, rank).at(Axis::pp);
-  std::vector<int> stages;
-  for (const int stage : placement.stages_on(device)) {
-    if (!microbatch || placement.device_of(stage, *microbatch) == device) {
-      stages.push_back(stage);
-    }
-  }
-  return count_layers(layers_of(plan.split, stages), static_cast<std::size_t>(s.model.layers));
-}
-
 // `seams`: of a micro-batch.
 Figures seams_formula(const Settings& s, std::string_view text, int rank,
                       const std::function<int(int microbatch)>& seams) {
@@ -113,6 +77,11 @@ Figures seams_formula(const Settings& s, std::string_view text, int rank,
     figures += seam_formula(s, group, tokens[i]) * seams(microbatch);
   }
   return figures * element_of(s);
+}
+
+// Two forward, two back; forward again when all is recomputed.
+int seams_of_a_block(const Settings& s) {
+  return s.parallel.recompute == "full" ? 6 : 4;
 }
 
 // Elements whose gradient so many neighbouring ranks each have a part of.
@@ -162,7 +131,8 @@ Figures blocks_formula(const Settings& s, std::string_view text, int rank) {
         model.layers, [](const auto& l) { return l.name.starts_with("layers."); });
     return seams_formula(s, text, rank, [&](int) { return 2 * static_cast<int>(halves); });
   }
-  return seams_formula(s, text, rank, [&](int m) { return 4 * layers_here(s, rank, m).blocks; });
+  return seams_formula(s, text, rank,
+                       [&](int m) { return seams_of_a_block(s) * layers_here(s, rank, m).blocks; });
 }
 
 Figures ends_formula(const Settings& s, std::string_view text, int rank) {

@@ -4,6 +4,7 @@
 #include "parallel/shard_map.hpp"
 #include "scenarios/model_settings.hpp"
 #include "scenarios/parallel_options.hpp"
+#include "scenarios/pipeline_settings.hpp"
 #include "scenarios/training_job.hpp"
 
 namespace ringside {
@@ -27,25 +28,58 @@ std::int64_t users_of(const Settings& s, const Bucket& bucket) {
   return !at_true_scale(s) && s.model.kind == "gpt" && s.model.tied && bucket.layer == 0 ? 2 : 1;
 }
 
+// The stage of a pipeline's device that a layer of its model belongs to.
+int stage_of(const PipelinePlan& plan, int device, std::size_t layer) {
+  const StagePlacement placement(plan.schedule);
+  for (const int stage : placement.stages_on(device)) {
+    const std::size_t layers = plan.split[static_cast<std::size_t>(stage)];
+    if (layer < layers) {
+      return stage;
+    }
+    layer -= layers;
+  }
+  return -1;
+}
+
+// How often a step reduces the gradients of a bucket, and gathers its parameters (ZeRO-3).
+struct TimesAStep {
+  std::int64_t reductions = 1;
+  std::int64_t gathers = 1;
+};
+
+TimesAStep times_a_step(const Settings& s, int rank, const Bucket& bucket) {
+  if (s.parallel.pp == 1) {
+    return {.reductions = reductions_of(s),
+            .gathers = 2 * users_of(s, bucket) * s.parallel.microbatches};
+  }
+  const PipelinePlan plan = pipeline_plan(s);
+  const int device = mesh_of(s, rank).at(Axis::pp);
+  const int stage = stage_of(plan, device, bucket.layer);
+  const auto order = weight_gradient_order(plan.schedule, device, stage);
+  return {.reductions = s.parallel.zero > 1 ? static_cast<std::int64_t>(order.size()) : 1,
+          .gathers = gathers_of_stage(plan.schedule, device, stage)};
+}
+
 }  // namespace
 
 Figures gradient_formula(const Settings& s, int rank) {
   Figures figures;
   for (const auto& b : buckets_of(s, rank)) {
     const std::int64_t half = half_of_ring(s, b);
-    figures += s.parallel.zero > 0
-                   ? Figures{half, half}
-                   : all_reduce_elements(s, {s, gradient_axes(), rank}, b.padded,
-                                         b.padded * static_cast<std::size_t>(element_of(s)));
+    const Figures once =
+        s.parallel.zero > 0
+            ? Figures{half, half}
+            : all_reduce_elements(s, {s, gradient_axes(), rank}, b.padded,
+                                  b.padded * static_cast<std::size_t>(element_of(s)));
+    figures += once * times_a_step(s, rank, b).reductions;
   }
-  return figures * (std::int64_t{reductions_of(s)} * s.train.steps * element_of(s));
+  return figures * (std::int64_t{s.train.steps} * element_of(s));
 }
 
 Figures parameter_formula(const Settings& s, int rank) {
   std::int64_t elements = 0;
   for (const auto& b : buckets_of(s, rank)) {
-    const std::int64_t gathers =
-        s.parallel.zero < 3 ? 1 : 2 * users_of(s, b) * s.parallel.microbatches;
+    const std::int64_t gathers = s.parallel.zero < 3 ? 1 : times_a_step(s, rank, b).gathers;
     elements += gathers * half_of_ring(s, b);
   }
   const std::int64_t bytes = elements * s.train.steps * element_of(s);
