@@ -60,11 +60,9 @@ Deviation deviation(const TensorValues& reference, const TensorValues& run, DTyp
           !std::isnan(a) && std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
     }
     result.absolute = std::max(result.absolute, worst);
-    result.ulps = std::max(result.ulps, worst == 0 || largest_here == 0
-                                            ? 0
-                                            : worst / unit_in_last_place(largest_here, dtype));
-    result.worst_tensor =
-        std::max(result.worst_tensor, worst == 0 || largest_here == 0 ? 0 : worst / largest_here);
+    result.ulps =
+        std::max(result.ulps, worst == 0 ? 0 : worst / unit_in_last_place(largest_here, dtype));
+    result.worst_tensor = std::max(result.worst_tensor, worst == 0 ? 0 : worst / largest_here);
     largest = std::max(largest, largest_here);
   }
   result.of_largest = result.absolute == 0 ? 0 : result.absolute / largest;
