@@ -48,5 +48,12 @@ TEST(Deviation, RefusesOtherShapes) {
   EXPECT_THROW(deviation({{1}}, {{1, 2}}, DType::f32), BadUse);
 }
 
+TEST(Deviation, FromATensorOfZerosIsInfiniteInItself) {
+  const Deviation d = deviation({{0, 0}, {1, 2}}, {{0, 1e-15}, {1, 2}}, DType::f64);
+  EXPECT_EQ(d.absolute, 1e-15);
+  EXPECT_TRUE(std::isinf(d.worst_tensor));
+  EXPECT_FALSE(d.bit_equal);
+}
+
 }  // namespace
 }  // namespace ringside
