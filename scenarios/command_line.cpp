@@ -58,6 +58,9 @@ int run_named(const std::string& verb, const Words& words) {
   if (verb == "figures") {
     return run_or_help(asked_figures(words), figures_verb);
   }
+  if (verb == "tour") {
+    return run_or_help(asked_tour(words), tour_verb);
+  }
   const auto names = verb_names();
   const std::string kind = verb.starts_with("-") ? "flag before a verb" : "verb";
   throw BadUse("there is no " + kind + " " + verb + did_you_mean(verb, names) + " (verbs are " +

@@ -19,7 +19,7 @@ constexpr const char* exit_codes =
     "3 a rank was lost or silent past the limit, 4 deadlock, or members that disagree\n"
     "about an operation or a message, 5 out of device memory.\n";
 
-constexpr std::array<VerbText, 10> verbs{{
+constexpr std::array<VerbText, 11> verbs{{
     {"list", "show the scenarios, each with its lesson",
      "Examples:\n"
      "  ringside list\n"
@@ -103,6 +103,14 @@ constexpr std::array<VerbText, 10> verbs{{
      "formula: computed here; executed: counted on a job with meta tensors at true scale;\n"
      "estimate: rests on an assumed rate; published: quoted. docs/figures.md says more. A figure\n"
      "that differs from the chapter's ends with exit code 1.\n"},
+    {"tour", "walk the chapter's lessons: the plain way, the figure at which it fails, the way out",
+     "Examples:\n"
+     "  ringside tour\n"
+     "  ringside tour --lesson pp\n"
+     "  ringside tour --list --zh\n"
+     "\n"
+     "Each lesson is two or three runs of scenarios; the figures are read from what they leave. A\n"
+     "run that does not show what its lesson claims ends with exit code 1.\n"},
 }};
 
 const VerbText& text_of(const std::string& verb) {

@@ -15,6 +15,7 @@
 #include "scenarios/prove_verb.hpp"
 #include "scenarios/run_verb.hpp"
 #include "scenarios/schedule_verb.hpp"
+#include "scenarios/tour_verb.hpp"
 
 namespace ringside {
 
@@ -36,6 +37,7 @@ Asked<ParityRequest> asked_parity(const std::vector<std::string>& words);
 Asked<ExplainRequest> asked_explain(const std::vector<std::string>& words);
 Asked<ScheduleRequest> asked_schedule(const std::vector<std::string>& words);
 Asked<FiguresRequest> asked_figures(const std::vector<std::string>& words);
+Asked<TourRequest> asked_tour(const std::vector<std::string>& words);
 Asked<CollectiveRequest> asked_collective(const std::vector<std::string>& words);
 
 }  // namespace ringside

@@ -249,7 +249,7 @@ int print_failure(const RunRequest& request, const std::filesystem::path& folder
                   const Failure& failure) {
   std::cerr << "ringside: " << printable(failure.text) << '\n'
             << printable("run folder: " + folder.string()) << '\n';
-  if (request.json) {
+  if (request.json && !request.quiet) {
     std::cout << printed(failure_json(request, folder, failure.verdict, failure.text));
   }
   return failure.exit_code;
@@ -287,7 +287,9 @@ int run_verb(const RunRequest& request) {
   progress.wipe();
   const auto document = report_json(report);
   write_summary(folder, document);
-  std::cout << (request.json ? printed(document) : printable(report_text(report)));
+  if (!request.quiet) {
+    std::cout << (request.json ? printed(document) : printable(report_text(report)));
+  }
   return all_hold(report.checks) ? exit_ok : exit_check_failed;
 }
 

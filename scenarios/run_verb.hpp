@@ -24,6 +24,7 @@ struct RunRequest {
   std::chrono::nanoseconds timeout = std::chrono::seconds(30);  // of every wait
   bool json = false;
   bool verbose = false;
+  bool quiet = false;  // nothing on stdout: the caller reads the run folder's summary.json
   std::vector<std::string> changed;  // keys that the command line changed in the scenario
 };
 
