@@ -81,34 +81,79 @@ TEST(TensorState, OfTheRanksIsTheStateOfOneProcess) {
 
 // ---- G3 -----------------------------------------------------------------------------------------
 
-double norm_of_3_and_4(Fault fault) {
-  const auto norms = run_ranks_tested(4, small_job(), [&](Rank& rank) {
-    TensorParallel tp(rank.world(), rank.memory(), small_gpt(), {.fault = fault});
-    const auto made = [&](const char* name, Layout layout, double gradient) {
-      Parameter p{.name = name,
-                  .value = Tensor(rank.memory(), DType::f64, {1}, Category::weights, name),
-                  .grad = Tensor(rank.memory(), DType::f64, {1}, Category::gradients, name),
-                  .layout = std::move(layout)};
-      p.grad.as<double>()[0] = gradient;
-      return p;
-    };
-    Parameter replicated = made("replicated", {.whole = {1}, .copies = 4}, 3);
-    Parameter sharded = made(
-        "sharded", {.whole = {4}, .dimension = 0, .first = static_cast<std::size_t>(rank.id())},
-        2);  // 4 in all
-    const std::vector<Parameter*> all{&replicated, &sharded};
-    return norm_of(tp.sum_of_squares(all), all);
-  });
-  for (const double norm : norms) {
-    EXPECT_EQ(norm, norms.front());
+// A clipped step, lr 1, on a replicated parameter whose gradient is 3 and a sharded one of 4
+// elements whose gradients are 2 each: their norm is 4.
+struct ClippedStep {
+  double norm = 0;
+  double factor = 0;
+  std::vector<double> values{};  // the replicated one, then the sharded elements that are here
+};
+
+ClippedStep clipped_step(DeviceMemory& memory, std::size_t elements, Layout sharded_layout,
+                         int copies, TensorParallel* tp) {
+  const auto made = [&](const char* name, std::size_t count, Layout layout) {
+    return Parameter{.name = name,
+                     .value = Tensor(memory, DType::f64, {count}, Category::weights, name),
+                     .grad = Tensor(memory, DType::f64, {count}, Category::gradients, name),
+                     .layout = std::move(layout)};
+  };
+  Parameter replicated = made("replicated", 1, {.whole = {1}, .copies = copies});
+  Parameter sharded = made("sharded", elements, std::move(sharded_layout));
+  const std::vector<Parameter*> all{&replicated, &sharded};
+  TrainingPlan plan;
+  plan.optimizer = {.kind = "sgd", .lr = 1, .momentum = 0};
+  plan.steps = 1;
+  plan.clip = 1;
+  const auto optimizer = make_optimizer(plan.optimizer, memory, all);
+  TrainingSeams seams;
+  if (tp != nullptr) {
+    seams.norm = [&] { return norm_of(tp->sum_of_squares(all), all); };
   }
-  return norms.front();
+  ClippedStep end;
+  train(
+      plan, all, *optimizer,
+      [&](int) {
+        replicated.grad.as<double>()[0] = 3;
+        std::ranges::fill(sharded.grad.as<double>(), 2.0);
+        return StepSum{0, 1};
+      },
+      [&](int, const StepRecord& record) {
+        end = {record.gradient_norm, record.clip_factor, record.parameters[0]};
+        end.values.insert(end.values.end(), record.parameters[1].begin(),
+                          record.parameters[1].end());
+      },
+      seams);
+  return end;
 }
 
-TEST(CaseG3, AReplicatedParameterCountsOnceInTheNorm) {
-  EXPECT_DOUBLE_EQ(norm_of_3_and_4(Fault::none), 5);
-  EXPECT_DOUBLE_EQ(1.0 / norm_of_3_and_4(Fault::none), 0.2);  // the factor that clips to 1
-  EXPECT_NEAR(norm_of_3_and_4(Fault::norm_counted_per_rank), 7.211, 1e-3);
+// Of every rank of four.
+std::vector<std::vector<double>> clipped_on_four(Fault fault) {
+  return run_ranks_tested(4, small_job(), [&](Rank& rank) {
+    TensorParallel tp(rank.world(), rank.memory(), small_gpt(), {.fault = fault});
+    const auto end = clipped_step(
+        rank.memory(), 1,
+        {.whole = {4}, .dimension = 0, .first = static_cast<std::size_t>(rank.id())}, 4, &tp);
+    return std::vector{end.norm, end.factor, end.values[0], end.values[1]};
+  });
+}
+
+TEST(CaseG3, AReplicatedParameterCountsOnceInTheNormAndTheStepIsThatOfOneRank) {
+  DeviceMemory memory(1 << 20);
+  const ClippedStep alone = clipped_step(memory, 4, {.whole = {4}}, 1, nullptr);
+  EXPECT_EQ(alone.norm, 5);
+  EXPECT_EQ(alone.factor, 0.2);
+  for (const auto& rank : clipped_on_four(Fault::none)) {
+    EXPECT_EQ(rank, (std::vector{alone.norm, alone.factor, alone.values[0], alone.values[1]}));
+  }
+  EXPECT_DOUBLE_EQ(alone.values[0], -0.6);
+  EXPECT_EQ(alone.values, (std::vector{alone.values[0], -0.4, -0.4, -0.4, -0.4}));
+}
+
+TEST(CaseG3Control, CountedOncePerRankTheNormIs7211AndTheFactor0139) {
+  for (const auto& rank : clipped_on_four(Fault::norm_counted_per_rank)) {
+    EXPECT_NEAR(rank[0], 7.211, 1e-3);
+    EXPECT_NEAR(rank[1], 0.139, 1e-3);
+  }
 }
 
 // ---- H1 -----------------------------------------------------------------------------------------
