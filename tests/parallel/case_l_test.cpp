@@ -11,11 +11,18 @@
 namespace ringside {
 namespace {
 
+using PlanOf = TrainingPlan (*)(const std::string& optimizer, int steps);
+
+TrainingPlan mlp_with_a_bias_of_10(const std::string& optimizer, int steps) {
+  return uneven_plan(optimizer, steps);
+}
+
 // Whether 10 steps, a checkpoint and 10 more end like 20 in one go, bit for bit.
-void expect_the_same_end(const Leg& first, const Leg& second, const std::string& optimizer) {
+void expect_the_same_end(const Leg& first, const Leg& second, const std::string& optimizer,
+                         PlanOf plan_of = mlp_with_a_bias_of_10) {
   const TemporaryFolder folder;
-  const TrainingPlan ten = uneven_plan(optimizer, 10);
-  const Trained whole = train_leg(first, uneven_plan(optimizer, 20), folder / "whole");
+  const TrainingPlan ten = plan_of(optimizer, 10);
+  const Trained whole = train_leg(first, plan_of(optimizer, 20), folder / "whole");
   const Trained begun = train_leg(first, ten, folder / "parts");
   const Trained ended = train_leg(second, from(ten, begun.end), folder / "parts");
   EXPECT_EQ(begun.end->step, 10);
@@ -35,6 +42,23 @@ TEST(CaseL1, TenStepsAndTenMoreAreTwenty) {
       expect_the_same_end({.ranks = 4, .stage = stage}, {.ranks = 4, .stage = stage}, optimizer);
     }
   }
+}
+
+TEST(CaseL1, AVocabularyOf10Over4RanksGoesOnBitForBit) {
+  for (const std::string optimizer : {"sgd", "adamw"}) {
+    SCOPED_TRACE(optimizer);
+    expect_the_same_end({.ranks = 4, .stage = 3}, {.ranks = 4, .stage = 3}, optimizer,
+                        ten_tokens_plan);
+  }
+}
+
+TEST(CaseL1, TheTableOf10TokensIsStoredWhole) {
+  const TemporaryFolder folder;
+  const Trained trained =
+      train_leg({.ranks = 4, .stage = 3}, ten_tokens_plan("adamw", 1), folder / "x");
+  const auto stored = std::vector<std::size_t>{10, 5};
+  EXPECT_EQ(trained.end->weights.at("embed.weight").shape, stored);
+  EXPECT_EQ(trained.end->optimizer.at("head.weight.exp_avg").bytes.size(), 4U * 10 * 5);
 }
 
 TEST(CaseL1, WhatZeroHasStoredDataParallelismGoesOnFrom) {
