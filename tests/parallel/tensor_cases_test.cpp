@@ -378,29 +378,5 @@ TEST(CaseH4Control, GainsThatAreNotSummedDrift) {
   EXPECT_NE(of_rank[1], of_rank[0]);
 }
 
-// ---- H6 -----------------------------------------------------------------------------------------
-
-// There is no stream of random numbers that could diverge: a weight is a function of (seed, name,
-// place), whatever was drawn before it.
-TEST(CaseH6, ExtraDrawsOnOneRankChangeNothing) {
-  const auto plan = gpt_plan(small_gpt());
-  const TensorTraining on{.mesh = {.tp = 2}};
-  const auto plain = parameters_of(on, plan);
-  const auto drawn = run_ranks_tested(2, job_of(on, plan), [&](Rank& rank) {
-    std::vector<double> all;
-    train_tensor_rank(rank, on, plan, [&](int, const StepRecord& record, const auto&) {
-      for (int extra = 0; extra < 3 && rank.id() == 0; ++extra) {
-        make_gpt({rank.memory(), rank.clock()}, small_gpt(), 99);
-      }
-      all.clear();
-      for (const auto& tensor : record.parameters) {
-        all.insert(all.end(), tensor.begin(), tensor.end());
-      }
-    });
-    return all;
-  });
-  EXPECT_EQ(drawn, plain);
-}
-
 }  // namespace
 }  // namespace ringside
