@@ -69,8 +69,10 @@ ContextParallelOptions context_options(const Settings& s, Fault fault) {
 }
 
 OptimizerConfig optimizer_of(const Settings& s) {
+  const double times =
+      s.train.lr_batch == 0 ? 1 : static_cast<double>(s.train.batch) / s.train.lr_batch;
   return {.kind = s.train.optimizer,
-          .lr = s.train.lr,
+          .lr = times * s.train.lr,
           .momentum = s.train.momentum,
           .beta1 = s.train.beta1,
           .beta2 = s.train.beta2,

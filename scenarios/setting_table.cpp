@@ -145,6 +145,10 @@ Rows training() {
           &Settings::train, &TrainSettings::optimizer),
       key("train.lr", "learning rate", number({.low = 0, .high = 1000, .low_open = true}),
           &Settings::train, &TrainSettings::lr),
+      key("train.lr_batch",
+          "batch that train.lr is meant for: with another the rate grows as the batch (linear "
+          "scaling, Goyal et al. 2017); 0: train.lr as it is",
+          integer(0, 1'000'000), &Settings::train, &TrainSettings::lr_batch),
       key("train.momentum", "of sgd", decay, &Settings::train, &TrainSettings::momentum),
       key("train.beta1", "of adamw: decay of the first moment", decay, &Settings::train,
           &TrainSettings::beta1),

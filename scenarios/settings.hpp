@@ -130,6 +130,7 @@ struct TrainSettings {
   std::int64_t seed = 1;
   std::string optimizer = "sgd";
   double lr = 0.1;
+  int lr_batch = 0;       // batch that lr is meant for; 0: lr as it is
   double momentum = 0.9;  // of sgd
   double beta1 = 0.9;     // this and the following: of adamw
   double beta2 = 0.999;
