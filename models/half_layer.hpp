@@ -39,6 +39,8 @@ class HalfLayer : public Layer {
 
   void scale_loss(double scale) override { inside_->scale_loss(scale); }
 
+  void share_statistics(BatchSums& sums) override { inside_->share_statistics(sums); }
+
   std::vector<RouterState*> routers() override { return inside_->routers(); }
 
  private:

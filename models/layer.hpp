@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "models/batch_sums.hpp"
 #include "models/parameter.hpp"
 #include "models/sequences.hpp"
 #include "runtime/compute_clock.hpp"
@@ -73,6 +74,10 @@ class Layer {
 
   // Losses are multiplied by this before backward: for who adds a loss of his own.
   virtual void scale_loss(double /*scale*/) {}
+
+  // Of a layer whose result depends on all rows of a micro-batch: how its sums become those of all
+  // ranks. They outlive it.
+  virtual void share_statistics(BatchSums& /*sums*/) {}
 
   // Of the mixtures of experts in it.
   virtual std::vector<RouterState*> routers() { return {}; }

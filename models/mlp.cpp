@@ -1,5 +1,6 @@
 #include "models/mlp.hpp"
 
+#include "models/batch_norm.hpp"
 #include "models/half_layer.hpp"
 #include "models/initialise.hpp"
 #include "models/linear.hpp"
@@ -43,6 +44,9 @@ std::vector<std::unique_ptr<Layer>> layers_of(Device device, const MlpConfig& co
   for (std::size_t i = 0; i < config.layers; ++i) {
     add(std::make_unique<Linear<T>>(device, "hidden." + std::to_string(i), width, config.hidden,
                                     Activation::tanh, seed));
+    if (config.batch_norm) {
+      add(std::make_unique<BatchNorm<T>>(device, "norm." + std::to_string(i), config.hidden));
+    }
     width = config.hidden;
   }
   layers.push_back(
@@ -66,6 +70,9 @@ std::vector<std::vector<std::size_t>> tensor_counts(const MlpConfig& config) {
   std::size_t width = config.context * config.embedding;
   for (std::size_t i = 0; i < config.layers; ++i) {
     counts.push_back({width * config.hidden, config.hidden});
+    if (config.batch_norm) {
+      counts.push_back({config.hidden, config.hidden});
+    }
     width = config.hidden;
   }
   counts.push_back({width * config.vocab, config.vocab});

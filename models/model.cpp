@@ -63,6 +63,12 @@ void Model::scale_loss(double scale) {
   }
 }
 
+void Model::share_statistics(BatchSums& sums) {
+  for (const auto& layer : layers_) {
+    layer->share_statistics(sums);
+  }
+}
+
 LossSum Model::loss(const Tensor& logits, const Batch& batch) const {
   LossSum sum = loss_(logits, batch.targets);
   if (loss_scale_ != 1) {

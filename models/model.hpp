@@ -38,6 +38,9 @@ class Model {
   // that is returned is not.
   void scale_loss(double scale);
 
+  // Layer::share_statistics of every layer.
+  void share_statistics(BatchSums& sums);
+
   std::size_t layer_count() const { return layers_.size(); }
 
   Layer& layer(std::size_t i) { return *layers_.at(i); }

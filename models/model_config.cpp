@@ -6,7 +6,8 @@ namespace {
 
 std::size_t activations_of(const MlpConfig& m, std::size_t /*sequence*/) {
   const std::size_t in = m.context * m.embedding;
-  return in + 3 * m.layers * m.hidden + 3 * m.vocab + 2 * m.hidden + in;
+  const std::size_t of_a_layer = m.batch_norm ? 5 : 3;
+  return in + of_a_layer * m.layers * m.hidden + 3 * m.vocab + 2 * m.hidden + in;
 }
 
 std::size_t activations_of(const GptConfig& m, std::size_t sequence) {

@@ -69,6 +69,10 @@ void MeshTraining::make_model() {
   const std::uint64_t seed = seed_of(plan_, data_group_.rank());
   if (!tensor_ && !context_ && !options_.pipeline) {
     model_ = ringside::make_model(device, plan_.model, seed);
+    if (options_.sync_batch_norm) {
+      statistics_.emplace(data_group_, options_.data.all_reduce);
+      model_->share_statistics(*statistics_);
+    }
     return;
   }
   GptPart part;

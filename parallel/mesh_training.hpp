@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "models/training.hpp"
+#include "parallel/batch_statistics.hpp"
 #include "parallel/context/context_parallel.hpp"
 #include "parallel/data_parallel.hpp"
 #include "parallel/mesh.hpp"
@@ -34,6 +35,7 @@ struct MeshTrainingOptions {
   MeshShape shape{};
   int microbatches = 1;
   int zero = 0;                            // stage; 0: plain data parallelism
+  bool sync_batch_norm = false;            // statistics of a batch are those of all dp ranks
   DataParallelOptions data{};              // of plain data parallelism
   ZeroOptions sharded{};                   // of ZeRO
   TensorParallelOptions tensor{};          // of shape.tp above 1
@@ -105,6 +107,7 @@ class MeshTraining {
   std::optional<TensorParallel> tensor_;
   std::optional<ContextParallel> context_;
   std::optional<ParameterCopies> copies_;
+  std::optional<BatchStatistics> statistics_;
   std::unique_ptr<Model> model_;
   std::optional<DataParallel> data_;
   std::optional<Zero> zero_;

@@ -165,6 +165,12 @@ std::vector<TrafficComparison> compare_traffic(const Settings& s, const JobResul
         counted(report, "all_reduce",
                 [](std::string_view l) { return l == "loss" || l == "tokens" || l == "norm"; }),
         number_formula(s, r)));
+    if (s.dp.sync_batch_norm) {
+      rows.push_back(compare(
+          r, "all_reduce", "statistics", "2(p-1)/p 8 (4 hidden + 1) a layer",
+          counted(report, "all_reduce", [](auto label) { return label.ends_with(".statistics"); }),
+          statistics_formula(s, r)));
+    }
   }
   return rows;
 }

@@ -45,6 +45,8 @@ constexpr std::array rows{
              check_placement},
     CheckRow{"pipeline", "modelled time, bubble and micro-batches in flight, beside the schedule's",
              check_pipeline},
+    CheckRow{"batch_norm", "statistics of each rank's own tokens break it; those of all do not",
+             check_batch_norm},
     CheckRow{"learning_rate", "how far the weights get when the batch grows and the rate does not",
              check_learning_rate},
     CheckRow{"accumulation", "equal to one micro-batch, for one reduction", check_accumulation},

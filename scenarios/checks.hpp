@@ -67,6 +67,7 @@ Checks check_pipeline(const CheckContext& context);   // check_pipeline.cpp
 Checks check_zero_bits(const CheckContext& context);  // check_zero.cpp
 Checks check_model_state(const CheckContext& context);
 Checks check_prefetch(const CheckContext& context);       // check_prefetch.cpp
+Checks check_batch_norm(const CheckContext& context);     // check_batch_norm.cpp
 Checks check_learning_rate(const CheckContext& context);  // check_learning_rate.cpp
 
 // The gates of a training run against its reference, named "prefix.…"; f32 or f64 by the settings.

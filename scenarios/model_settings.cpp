@@ -160,6 +160,7 @@ ModelConfig model_of(const Settings& settings) {
                    .hidden = size(m.hidden),
                    .layers = size(m.layers),
                    .vocab = size(m.vocab),
+                   .batch_norm = m.batch_norm,
                    .dtype = parse_dtype(m.dtype)};
 }
 
@@ -167,7 +168,26 @@ std::size_t context_of(const Settings& settings) {
   return is_gpt(settings) ? 1 : size(settings.model.context);
 }
 
+namespace {
+
+void check_batch_norm(const Settings& settings) {
+  const ModelSettings& m = settings.model;
+  if (m.batch_norm && (is_gpt(settings) || at_true_scale(settings))) {
+    throw BadUse(
+        "model.batch_norm normalises the hidden layers of model.kind = mlp: leave it off, or train "
+        "an mlp without model.config");
+  }
+  if (settings.dp.sync_batch_norm && !m.batch_norm) {
+    throw BadUse(
+        "dp.sync_batch_norm sums the statistics of model.batch_norm, which is off: set "
+        "model.batch_norm = true, or leave it out");
+  }
+}
+
+}  // namespace
+
 void check_model(const Settings& settings) {
+  check_batch_norm(settings);
   if (at_true_scale(settings)) {
     check_true_scale(settings);
     return;

@@ -42,6 +42,7 @@ MeshTrainingOptions mesh_options(const Settings& settings, Fault fault, const Al
   MeshTrainingOptions options{.shape = mesh_shape(settings),
                               .microbatches = settings.parallel.microbatches,
                               .zero = settings.parallel.zero,
+                              .sync_batch_norm = settings.dp.sync_batch_norm,
                               .data = dp_options(settings, fault, planted),
                               .sharded = zero_options(settings, fault),
                               .tensor = tensor_options(settings, fault),

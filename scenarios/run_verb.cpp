@@ -148,7 +148,7 @@ void check_reference_fits(const Settings& s) {
 // The definition knows the order of all-reduces once a step.
 bool has_definition(const Settings& s) {
   return reductions_of(s) == 1 && !has_experts(s) && s.parallel.zero == 0 && s.parallel.tp == 1 &&
-         s.parallel.cp == 1 && !at_true_scale(s) && s.train.resume.empty();
+         s.parallel.cp == 1 && !s.model.batch_norm && !at_true_scale(s) && s.train.resume.empty();
 }
 
 std::string text_of(const Settings& s) {

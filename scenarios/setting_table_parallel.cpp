@@ -80,6 +80,10 @@ Rows parallel_rows() {
           &DpSettings::overlap),
       key("dp.sync_every_microbatch", "reduce after every microbatch, not once a step", boolean(),
           &Settings::dp, &DpSettings::sync_every_microbatch),
+      key("dp.sync_batch_norm",
+          "of model.batch_norm: statistics of all ranks' tokens, by all-reduces, not of this "
+          "rank's",
+          boolean(), &Settings::dp, &DpSettings::sync_batch_norm),
   };
 }
 

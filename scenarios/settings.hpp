@@ -52,6 +52,7 @@ struct ModelSettings {
   int kv_heads = 2;
   int ffn = 344;
   bool tied = false;
+  bool batch_norm = false;  // of the MLP
   int vocab = 256;
   int sequence = 32;  // predicted bytes of one sample
   std::string dtype = "f32";
@@ -95,6 +96,7 @@ struct DpSettings {
   int alignment = 1;  // elements
   bool overlap = true;
   bool sync_every_microbatch = false;
+  bool sync_batch_norm = false;  // of model.batch_norm
   bool operator==(const DpSettings&) const = default;
 };
 

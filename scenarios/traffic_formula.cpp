@@ -105,6 +105,17 @@ Figures number_formula(const Settings& s, int rank) {
   return all_reduce_elements(s, {s, gradient_axes(), rank}, 1, 8) * (8 * numbers * s.train.steps);
 }
 
+Figures statistics_formula(const Settings& s, int rank) {
+  constexpr std::size_t element = sizeof(double);
+  const auto width = static_cast<std::size_t>(s.model.hidden);
+  const AxisGroup group(s, gradient_axes(), rank);
+  Figures elements;
+  for (const std::size_t n : {2 * width + 1, 2 * width}) {  // forward, backward
+    elements += all_reduce_elements(s, group, n, n * element);
+  }
+  return elements * (std::int64_t{8} * s.model.layers * s.parallel.microbatches * s.train.steps);
+}
+
 std::string gradient_operation(const Settings& s) {
   return s.parallel.zero > 0 ? "reduce_scatter" : "all_reduce";
 }

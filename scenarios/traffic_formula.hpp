@@ -19,6 +19,9 @@ Figures weight_formula(const Settings& settings, int rank);
 // Of single numbers: loss, tokens, and under ZeRO the norm.
 Figures number_formula(const Settings& settings, int rank);
 
+// Of statistics that dp.sync_batch_norm shares.
+Figures statistics_formula(const Settings& settings, int rank);
+
 // "all_reduce", "reduce_scatter".
 std::string gradient_operation(const Settings& settings);
 // What reports call them: "2(p-1)/p n".
