@@ -138,6 +138,7 @@ std::map<std::string, Executed> executed_figures(const FigureInputs& inputs) {
   executed.merge(executed_stages(inputs));
   executed.merge(executed_context_figures(inputs));
   executed.merge(executed_expert_figures(inputs));
+  executed.merge(executed_pitfall_figures(inputs));
   return executed;
 }
 

@@ -46,6 +46,8 @@ std::map<std::string, Executed> executed_stages(const FigureInputs& inputs);
 // rank 0 receives. `without`: the same bytes of one buffer.
 PaddedTraffic in_padded_buckets(const FigureInputs& inputs, int ranks, std::string_view algorithm,
                                 std::int64_t without);
+// Those of section pitfalls that need a job of their own.
+std::map<std::string, Executed> executed_pitfall_figures(const FigureInputs& inputs);
 // Those of section CP.
 std::map<std::string, Executed> executed_context_figures(const FigureInputs& inputs);
 

@@ -16,6 +16,8 @@ std::vector<Figure> mesh_figures(const FigureInputs& in) {
   const double llama = 8 * 1 * 16 * 128;
   const double deepseek_pipelines = 16;
   const double deepseek = 2048 / deepseek_pipelines;
+  Figure gigabyte = number("ME06", "GB is 10^9 bytes", 1e9, "B", "10⁹ 字节");
+  gigabyte.property = "bytes of one GB";
   return {number("ME01", "2 s b h L", inputs, "B", gigabytes(inputs)),
           number("ME02", "16 params/8 + 2 s b h L", full, "B",
                  full <= in.card_bytes ? "≤ " + gigabytes(in.card_bytes, 0) : "放不下"),
@@ -23,7 +25,7 @@ std::vector<Figure> mesh_figures(const FigureInputs& in) {
                  selective <= in.card_bytes ? "≤ " + gigabytes(in.card_bytes, 0) : "放不下"),
           number("ME04", "8 1 16 128: Llama 3, table 4", llama, "GPUs", grouped(llama) + " 张"),
           quoted("ME05", "Llama 3, table 4"),
-          number("ME06", "GB is 10^9 bytes", 1e9, "B", "10⁹ 字节"),
+          gigabyte,
           number("ME07", "2^6", 64, "devices", "2⁶"),
           number("ME08", "2048/16: 2 groups of EP 64", deepseek, "ranks",
                  fmt::format("PP {} × EP {}", deepseek_pipelines, deepseek / 2)),

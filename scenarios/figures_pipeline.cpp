@@ -1,7 +1,11 @@
 // Section PP: bubbles and what a stage holds. F, B and W are the times of a stage's forward, input
 // gradient and weight gradient.
-#include <algorithm>
+#include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/units.hpp"
 #include "scenarios/figure_sections.hpp"
 #include "scenarios/schedule_experiments.hpp"
 
@@ -32,6 +36,11 @@ double in_flight_1f1b(int p, int m) {
   return most;
 }
 
+Figure noted(Figure figure, std::string property) {
+  figure.property = std::move(property);
+  return figure;
+}
+
 }  // namespace
 
 std::vector<Figure> pipeline_figures(const FigureInputs& in) {
@@ -47,7 +56,9 @@ std::vector<Figure> pipeline_figures(const FigureInputs& in) {
       number("PP01", "config: num_hidden_layers", in.layers(), "layers",
              fixed(in.layers(), 0) + " 层"),
       number("PP02", "L/p", per_stage, "layers", fixed(per_stage, 0) + " 层"),
-      number("PP03", "tokens h 2", message, "B", gigabytes(message)),
+      noted(number("PP03", "tokens h 2", message, "B", gigabytes(message)),
+            fmt::format("{}, of which one decimal of GB shows nothing",
+                        to_string(Bytes{std::llround(message)}))),
       number("PP04", "(p-1)/m", over_ideal(stages, microbatches), "ratio",
              percent(over_ideal(stages, microbatches), 1)),
       number("PP05", "(p-1)/(m+p-1)", over_total(stages, microbatches), "ratio",

@@ -90,6 +90,8 @@ std::map<std::string, Executed> executed_stages(const FigureInputs& in) {
   const std::string passes = fmt::format("{}, over (N-1)/N of the parameters", traffic);
   std::map<std::string, Executed> figures{
       {"DP03", executed(dp, state_of, 1, state)},
+      {"PF01",
+       executed(dp, state_of, in.parameters(), fmt::format("{}, over the parameters", state))},
       {"ZR01", executed(stage1, state_of, 1, state)},
       {"ZR02", executed(stage2, state_of, 1, state)},
       {"ZR03", executed(stage3, state_of, 1, state)},

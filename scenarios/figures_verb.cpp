@@ -9,6 +9,7 @@
 
 #include "scenarios/exit_codes.hpp"
 #include "scenarios/figure_sections.hpp"
+#include "scenarios/figure_words.hpp"
 #include "scenarios/text_table.hpp"
 
 namespace ringside {
@@ -129,9 +130,9 @@ void print_text(const std::vector<JudgedFigure>& figures) {
         figure.property.empty() ? judged.row.what : judged.row.what + " [" + figure.property + "]";
     table.add({figure.id, std::string(judged.provenance()),
                figure.exact ? text_of(*figure.exact) : std::string(nothing), figure.unit,
-               executed_text(judged), judged.row.shown,
-               figure.shown.empty() ? std::string(nothing) : figure.shown, verdict_text(judged),
-               what});
+               executed_text(judged), in_english(judged.row.shown),
+               figure.shown.empty() ? std::string(nothing) : in_english(figure.shown),
+               verdict_text(judged), what});
     if (judged.executed) {
       sums += summed_text(judged);
     }

@@ -2,10 +2,12 @@
 // program does not read.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 
 #include "scenarios/figure_sections.hpp"
+#include "scenarios/figure_words.hpp"
 #include "scenarios/figures_verb.hpp"
 #include "tests/scenarios/refusal.hpp"
 #include "tests/support/program.hpp"
@@ -167,6 +169,9 @@ TEST(Figures, AreExecutedAtTrueScale) {
   EXPECT_EQ(executed.at("ZR09").mean, 24'437'144'096);
   EXPECT_EQ(executed.at("ME01").mean, 2'684'354'560);
   EXPECT_EQ(executed.at("ME02").mean, 58'247'210'464);
+  EXPECT_EQ(executed.at("PF01").mean, 16);
+  EXPECT_EQ(executed.at("PF04").mean, 2);
+  EXPECT_EQ(executed.at("PF05").mean, 7.0 / 15);
   EXPECT_EQ(executed.at("CP02").mean, 67'108'864);
   EXPECT_EQ(executed.at("CP03").mean, 7);
   EXPECT_EQ(executed.at("CP04").least, 469'762'048);
@@ -195,6 +200,21 @@ TEST(Figures, OnManyRanksAreWhatPaddingAddsApart) {
   EXPECT_EQ(naive.counted, 3'500'459'921'952 + 2 * 63 * elements);
   EXPECT_TRUE(ring.holds() && naive.holds());
   EXPECT_FALSE(in_padded_buckets(inputs, 64, "naive", 3'500'459'921'951).holds()) << "the control";
+}
+
+// No byte of a Chinese character: those begin with E3 to E9.
+TEST(FiguresVerb, AnEnglishTableHasNoChinese) {
+  EXPECT_EQ(in_english("16,384 张"), "16,384 GPUs");
+  EXPECT_EQ(in_english("8 张卡"), "8 cards");
+  EXPECT_EQ(in_english("1 : 3 : 5 : 7"), "1 : 3 : 5 : 7");
+  const auto chinese = [](const std::string& text) {
+    return std::ranges::any_of(
+        text, [](char c) { return std::uint8_t(c) >= 0xE3 && std::uint8_t(c) <= 0xE9; });
+  };
+  EXPECT_TRUE(chinese("16,384 张"));
+  for (const FigureRow& row : figure_table()) {
+    EXPECT_FALSE(chinese(in_english(row.shown))) << row.id << " " << row.shown;
+  }
 }
 
 TEST(FiguresVerb, PrintsThemAndTheirVerdict) {
