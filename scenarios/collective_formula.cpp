@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "collectives/all_gather.hpp"
 #include "collectives/all_reduce.hpp"
+#include "collectives/reduce_scatter.hpp"
 #include "scenarios/model_settings.hpp"
 #include "scenarios/parallel_options.hpp"
 
@@ -12,6 +14,20 @@ namespace {
 
 bool differ(const std::vector<int>& nodes) {
   return std::ranges::any_of(nodes, [&](int node) { return node != nodes.front(); });
+}
+
+// What the algorithm says that this rank sends.
+template <class Run>
+std::int64_t claimed(std::span<const Algorithm<Run>> rows, std::string_view operation,
+                     std::string_view algorithm, const AxisGroup& group, std::size_t n) {
+  return static_cast<std::int64_t>(
+      pick(rows, operation, algorithm)
+          .sent({.p = group.size, .n = n, .rank = group.me, .node_of = group.node_of}));
+}
+
+// All chunks but one.
+std::int64_t others(const AxisGroup& group, std::size_t n) {
+  return static_cast<std::int64_t>(n) / group.size * (group.size - 1);
 }
 
 }  // namespace
@@ -57,6 +73,21 @@ Figures all_reduce_elements(const Settings& s, const AxisGroup& group, std::size
   };
   return {sent(group.me),
           algorithm == "ring" ? std::optional(sent((group.me + p - 1) % p)) : std::nullopt};
+}
+
+Figures reduce_scatter_elements(const Settings& s, const AxisGroup& group, std::size_t n,
+                                std::size_t bytes) {
+  const auto algorithm =
+      chosen("reduce_scatter", s.collectives.reduce_scatter, group.several_nodes, bytes);
+  const auto sent = claimed(reduce_scatter_algorithms(), "reduce_scatter", algorithm, group, n);
+  const bool published = algorithm == "ring" || algorithm == "direct";
+  return {sent, published ? std::optional(others(group, n)) : std::nullopt};
+}
+
+Figures all_gather_elements(const Settings& s, const AxisGroup& group, std::size_t n,
+                            std::size_t bytes) {
+  const auto algorithm = chosen("all_gather", s.collectives.all_gather, group.several_nodes, bytes);
+  return {claimed(all_gather_algorithms(), "all_gather", algorithm, group, n), others(group, n)};
 }
 
 std::int64_t element_of(const Settings& s) {

@@ -47,6 +47,13 @@ struct AxisGroup {
 Figures all_reduce_elements(const Settings& settings, const AxisGroup& group, std::size_t n,
                             std::size_t bytes);
 
+// The same of a reduce-scatter and an all-gather of n elements in all, n a multiple of the group's
+// size. Whatever the algorithm, an all-gather brings each rank all chunks but its own, once.
+Figures reduce_scatter_elements(const Settings& settings, const AxisGroup& group, std::size_t n,
+                                std::size_t bytes);
+Figures all_gather_elements(const Settings& settings, const AxisGroup& group, std::size_t n,
+                            std::size_t bytes);
+
 // Bytes of an element of the model.
 std::int64_t element_of(const Settings& settings);
 

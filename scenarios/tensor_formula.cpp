@@ -62,8 +62,10 @@ Figures seam_formula(const Settings& s, const AxisGroup& group, std::size_t toke
     return all_reduce_elements(s, group, n, n * static_cast<std::size_t>(element_of(s)));
   }
   const std::size_t rows = (tokens + ranks - 1) / ranks;
-  const auto passes = static_cast<std::int64_t>(2 * (ranks - 1) * rows * hidden_of(s));
-  return {passes, passes};
+  const std::size_t n = rows * ranks * hidden_of(s);
+  const std::size_t bytes = n * static_cast<std::size_t>(element_of(s));
+  Figures passes = reduce_scatter_elements(s, group, n, bytes);
+  return passes += all_gather_elements(s, group, n, bytes);
 }
 
 // `seams`: of a micro-batch.

@@ -1,7 +1,6 @@
 #include "scenarios/traffic_formula.hpp"
 
 #include "collectives/broadcast.hpp"
-#include "parallel/shard_map.hpp"
 #include "scenarios/model_settings.hpp"
 #include "scenarios/parallel_options.hpp"
 #include "scenarios/pipeline_settings.hpp"
@@ -17,10 +16,8 @@ std::string all_reduce_formula(const std::string& algorithm) {
                                 : "claim of " + algorithm;
 }
 
-// A reduce-scatter or an all-gather of a bucket: every chunk but one is sent, and one received.
-std::int64_t half_of_ring(const Settings& s, const Bucket& bucket) {
-  return static_cast<std::int64_t>(gradient_ranks(s) - 1) *
-         static_cast<std::int64_t>(shard_size(bucket, gradient_ranks(s)));
+std::string all_gather_formula(const std::string& algorithm) {
+  return algorithm == "ring" || algorithm == "direct" ? "(p-1)/p n" : "claim of " + algorithm;
 }
 
 // Layers that compute with the bucket: two with a tied table.
@@ -64,26 +61,25 @@ TimesAStep times_a_step(const Settings& s, int rank, const Bucket& bucket) {
 
 Figures gradient_formula(const Settings& s, int rank) {
   Figures figures;
+  const AxisGroup group(s, gradient_axes(), rank);
   for (const auto& b : buckets_of(s, rank)) {
-    const std::int64_t half = half_of_ring(s, b);
-    const Figures once =
-        s.parallel.zero > 0
-            ? Figures{half, half}
-            : all_reduce_elements(s, {s, gradient_axes(), rank}, b.padded,
-                                  b.padded * static_cast<std::size_t>(element_of(s)));
+    const std::size_t bytes = b.padded * static_cast<std::size_t>(element_of(s));
+    const Figures once = s.parallel.zero > 0 ? reduce_scatter_elements(s, group, b.padded, bytes)
+                                             : all_reduce_elements(s, group, b.padded, bytes);
     figures += once * times_a_step(s, rank, b).reductions;
   }
   return figures * (std::int64_t{s.train.steps} * element_of(s));
 }
 
 Figures parameter_formula(const Settings& s, int rank) {
-  std::int64_t elements = 0;
+  Figures figures;
+  const AxisGroup group(s, gradient_axes(), rank);
   for (const auto& b : buckets_of(s, rank)) {
     const std::int64_t gathers = s.parallel.zero < 3 ? 1 : times_a_step(s, rank, b).gathers;
-    elements += gathers * half_of_ring(s, b);
+    const std::size_t bytes = b.padded * static_cast<std::size_t>(element_of(s));
+    figures += all_gather_elements(s, group, b.padded, bytes) * gathers;
   }
-  const std::int64_t bytes = elements * s.train.steps * element_of(s);
-  return {bytes, bytes};
+  return figures * (std::int64_t{s.train.steps} * element_of(s));
 }
 
 Figures weight_formula(const Settings& s, int rank) {
@@ -125,7 +121,10 @@ std::string gradient_formula_text(const Settings& s) {
 }
 
 std::string parameter_formula_text(const Settings& s) {
-  return s.parallel.zero < 3 ? "(p-1)/p n" : "2(p-1)/p n a layer that uses it";
+  const std::string once = all_gather_formula(s.collectives.all_gather);
+  return s.parallel.zero < 3   ? once
+         : once.front() == '(' ? "2(p-1)/p n a layer that uses it"
+                               : once + ", 2 a layer that uses it";
 }
 
 std::string weight_formula_text(const Settings& s) {
