@@ -19,25 +19,26 @@ constexpr std::size_t tokens = bench_tokens.size();
 constexpr std::size_t width = 4;
 constexpr std::size_t ffn = 8;
 
-Tensor copied(DeviceMemory& memory, const Tensor& whole, BlockPlace at, const std::string& name) {
-  Tensor part(memory, DType::f64, {at.rows, at.cols}, Category::activations, name);
+Tensor copied(DeviceMemory& memory, const Tensor& whole, BlockPlace at, const std::string& name,
+              Category category) {
+  Tensor part(memory, DType::f64, {at.rows, at.cols}, category, name);
   matrix<double>(part) = block<double>(whole, at);
   return part;
 }
 
 // Part `rank` of `ranks`.
-Tensor columns(DeviceMemory& memory, const Tensor& whole, int rank, int ranks) {
+Tensor columns(DeviceMemory& memory, const Tensor& whole, int rank, int ranks, Category category) {
   const std::size_t count = whole.shape().back() / static_cast<std::size_t>(ranks);
   return copied(memory, whole,
                 {0, whole.shape().front(), static_cast<std::size_t>(rank) * count, count},
-                whole.name() + ".columns");
+                whole.name() + ".columns", category);
 }
 
 Tensor rows(DeviceMemory& memory, const Tensor& whole, int rank, int ranks) {
   const std::size_t count = whole.shape().front() / static_cast<std::size_t>(ranks);
   return copied(memory, whole,
                 {static_cast<std::size_t>(rank) * count, count, 0, whole.shape().back()},
-                whole.name() + ".rows");
+                whole.name() + ".rows", Category::weights);
 }
 
 class Split {
@@ -46,25 +47,32 @@ class Split {
       : group_(group), memory_(memory), mlp_(mlp), options_(options) {}
 
   Tensor column_row() {
-    const Tensor hidden = gelu(memory_, product(memory_, mlp_.x, columns_of(mlp_.a), "x A"));
-    return summed(product(memory_, hidden, rows_of(mlp_.b), "y"));
+    const Tensor a = columns_of(mlp_.a);
+    const Tensor b = rows_of(mlp_.b);
+    const Tensor hidden = gelu(memory_, product(memory_, mlp_.x, a, "x A"));
+    return summed(product(memory_, hidden, b, "y"));
   }
 
   // Every rank's part of x A has all columns, and a part of each sum.
   Tensor row_first() {
-    const Tensor part = product(memory_, columns_of(mlp_.x), rows_of(mlp_.a), "x A");
-    return summed(product(memory_, gelu(memory_, part), mlp_.b, "y"));
+    const Tensor x = columns_of(mlp_.x, Category::activations);
+    const Tensor a = rows_of(mlp_.a);
+    const Tensor b = rows(memory_, mlp_.b, 0, 1);
+    const Tensor part = product(memory_, x, a, "x A");
+    return summed(product(memory_, gelu(memory_, part), b, "y"));
   }
 
   Tensor column_only() {
-    const Tensor part = gelu(memory_, product(memory_, mlp_.x, columns_of(mlp_.a), "x A"));
+    const Tensor a = columns_of(mlp_.a);
+    const Tensor b = columns_of(mlp_.b);
+    const Tensor part = gelu(memory_, product(memory_, mlp_.x, a, "x A"));
     const Tensor hidden = gathered(part, "bench.hidden");
-    return gathered(product(memory_, hidden, columns_of(mlp_.b), "y"), "bench.out");
+    return gathered(product(memory_, hidden, b, "y"), "bench.out");
   }
 
  private:
-  Tensor columns_of(const Tensor& whole) {
-    return columns(memory_, whole, group_.rank(), group_.size());
+  Tensor columns_of(const Tensor& whole, Category category = Category::weights) {
+    return columns(memory_, whole, group_.rank(), group_.size(), category);
   }
 
   Tensor rows_of(const Tensor& whole) { return rows(memory_, whole, group_.rank(), group_.size()); }
@@ -140,6 +148,11 @@ Tensor run_split(Comm& group, DeviceMemory& memory, const GeluMlp& mlp,
   }
 }
 
+std::int64_t weights_of_split(MlpSplit split, int ranks) {
+  const auto matrix = static_cast<std::int64_t>(width * ffn * sizeof(double));
+  return split == MlpSplit::row_first ? matrix / ranks + matrix : 2 * matrix / ranks;
+}
+
 std::int64_t sent_by_split(MlpSplit split, int ranks) {
   const std::int64_t peers = ranks - 1;
   const auto bytes = [&](std::size_t elements) {
@@ -152,8 +165,8 @@ std::int64_t sent_by_split(MlpSplit split, int ranks) {
 GeluOfParts worst_of_parts(DeviceMemory& memory, const GeluMlp& mlp, int ranks) {
   std::vector<Tensor> parts;
   for (int r = 0; r < ranks; ++r) {
-    parts.push_back(
-        product(memory, columns(memory, mlp.x, r, ranks), rows(memory, mlp.a, r, ranks), "x A"));
+    parts.push_back(product(memory, columns(memory, mlp.x, r, ranks, Category::activations),
+                            rows(memory, mlp.a, r, ranks), "x A"));
   }
   GeluOfParts worst;
   for (std::size_t i = 0; i < tokens * ffn; ++i) {

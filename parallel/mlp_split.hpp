@@ -34,9 +34,13 @@ struct MlpSplitOptions {
 // Throws BadUse, with the ranks that would do, when they do not divide what the split cuts.
 void require_divisible(MlpSplit split, int ranks);
 
-// y on every rank, [5, 4]. Labels: "bench.hidden" and "bench.out". Throws as require_divisible.
+// y on every rank, [5, 4]. What a rank computes with of A and B is in `memory` as weights; x and
+// `mlp` may be elsewhere. Labels: "bench.hidden" and "bench.out". Throws as require_divisible.
 Tensor run_split(Comm& group, DeviceMemory& memory, const GeluMlp& mlp,
                  const MlpSplitOptions& options);
+
+// Bytes of A and B that a rank holds: by rows first, all of B.
+std::int64_t weights_of_split(MlpSplit split, int ranks);
 
 // Bytes that a rank sends, with rings; the mean, where ranks do not divide 5 x 4 evenly.
 std::int64_t sent_by_split(MlpSplit split, int ranks);

@@ -7,6 +7,8 @@
 
 #include "parallel/mlp_split.hpp"
 #include "runtime/launch.hpp"
+#include "scenarios/collective_formula.hpp"
+#include "scenarios/plural.hpp"
 
 namespace ringside {
 
@@ -30,13 +32,14 @@ Outcome run(const Settings& s, JobOptions options, Fault fault) {
   options.cluster = cluster_of(s);
   Outcome outcome{.job = run_job(s.ranks, options, [&](Rank& rank) {
                     const auto seed = static_cast<std::uint64_t>(s.train.seed);
-                    const GeluMlp mlp = make_gelu_mlp(rank.memory(), seed);
+                    DeviceMemory apart(std::size_t{1} << 20);  // what is compared with
+                    const GeluMlp mlp = make_gelu_mlp(apart, seed);
                     const Tensor y = run_split(rank.world(), rank.memory(), mlp,
                                                {.split = parse_mlp_split(s.parallel.split),
                                                 .all_reduce = s.collectives.all_reduce,
                                                 .all_gather = s.collectives.all_gather,
                                                 .fault = fault});
-                    return fmt::format("{:.17g}", off(rank.memory(), mlp, y));
+                    return fmt::format("{:.17g}", off(apart, mlp, y));
                   })};
   if (!outcome.job.ok()) {
     outcome.job.raise();
@@ -71,16 +74,32 @@ Check difference(const Settings& s, const Outcome& outcome) {
   return check;
 }
 
+// Doubles of hidden (column_only) and y, as the algorithms of the scenario move them.
+Figures figures_of(const Settings& s, MlpSplit split, int rank) {
+  constexpr std::size_t hidden = bench_tokens.size() * 8;
+  constexpr std::size_t y = bench_tokens.size() * 4;
+  constexpr std::size_t element = sizeof(double);
+  const AxisGroup all(s, {Axis::tp, Axis::cp, Axis::pp, Axis::dp}, rank);
+  if (split != MlpSplit::column_only) {
+    return all_reduce_elements(s, all, y, y * element) * element;
+  }
+  Figures both = all_gather_elements(s, all, hidden, hidden * element);
+  both += all_gather_elements(s, all, y, y * element);
+  return both * element;
+}
+
 std::vector<TrafficComparison> traffic(const Settings& s, const JobResult& job) {
   const MlpSplit split = parse_mlp_split(s.parallel.split);
   const bool gathers = split == MlpSplit::column_only;
   std::vector<TrafficComparison> rows;
   for (int r = 0; r < s.ranks; ++r) {
+    const Figures formula = figures_of(s, split, r);
     TrafficComparison row{.rank = r,
                           .operation = gathers ? "all_gather" : "all_reduce",
                           .label = gathers ? "hidden, y" : "y",
                           .formula = gathers ? "(p-1)/p (5 x 8 + 5 x 4) 8" : "2(p-1)/p 5 x 4 x 8",
-                          .sent_formula = sent_by_split(split, s.ranks)};
+                          .sent_formula = formula.sent,
+                          .received_formula = formula.received};
     for (const auto& sum : job.ranks[static_cast<std::size_t>(r)].report.sums) {
       row.sent += sum.sent_bytes;
       row.received += sum.received_bytes;
@@ -90,30 +109,51 @@ std::vector<TrafficComparison> traffic(const Settings& s, const JobResult& job) 
   return rows;
 }
 
-Check sent_in_all(const Settings& s, const std::vector<TrafficComparison>& rows) {
+Checks sent_and_received(const Settings& s, const std::vector<TrafficComparison>& rows) {
   std::int64_t sent = 0;
   std::int64_t formula = 0;
+  std::int64_t differing = 0;
   for (const auto& row : rows) {
     sent += row.sent;
     formula += row.sent_formula;
+    differing += row.sent != row.sent_formula;
+    differing += row.received != row.received_formula.value_or(row.received);
   }
   const auto column_row = s.ranks * sent_by_split(MlpSplit::column_row, s.ranks);
-  return equal("split.bytes_sent", sent, formula, "bytes",
-               "all ranks; columns and then rows: " + std::to_string(column_row));
+  return {equal("split.bytes_sent", sent, formula, "bytes",
+                "all ranks; columns and then rows, with rings: " + std::to_string(column_row)),
+          equal("traffic.figures_that_differ", differing, 0, "figures",
+                "sent and received, every rank, to the byte")};
+}
+
+Check model_state(const Settings& s, const JobResult& job) {
+  const MlpSplit split = parse_mlp_split(s.parallel.split);
+  std::int64_t most = 0;
+  for (const auto& rank : job.ranks) {
+    most = std::max(most, rank.report.memory.peak[static_cast<std::size_t>(Category::weights)]);
+  }
+  return equal("model_state.of_a_rank", most, weights_of_split(split, s.ranks), "bytes",
+               fmt::format("the most of any rank: weights, {}; the whole MLP is {}",
+                           split == MlpSplit::row_first ? "A / p and all of B" : "(A + B) / p",
+                           weights_of_split(split, 1)));
 }
 
 }  // namespace
 
 RunReport run_split_scenario(const Settings& s, const JobOptions& options) {
   const Outcome outcome = run(s, options, Fault::none);
-  RunReport report{.settings = s,
-                   .headline = fmt::format(
-                       "{}: gelu(x A) B of 5 tokens, 4 x 8 x 4, in f64, on {} rank{}, cut {}",
-                       s.name, s.ranks, s.ranks == 1 ? "" : "s", s.parallel.split),
-                   .first_sample = "小明|把|苹果|给了|小王",
-                   .traffic = traffic(s, outcome.job),
-                   .job = outcome.job};
-  report.checks = {difference(s, outcome), sent_in_all(s, report.traffic)};
+  RunReport report{
+      .settings = s,
+      .headline = fmt::format("{}: gelu(x A) B of 5 tokens, 4 x 8 x 4, in f64, on {}, cut {}",
+                              s.name, plural(s.ranks, "rank"), s.parallel.split),
+      .first_sample = "小明|把|苹果|给了|小王",
+      .traffic = traffic(s, outcome.job),
+      .job = outcome.job};
+  report.checks = {difference(s, outcome)};
+  for (const Check& check : sent_and_received(s, report.traffic)) {
+    report.checks.push_back(check);
+  }
+  report.checks.push_back(model_state(s, outcome.job));
   if (s.parallel.split != "column_only" && s.ranks > 1 && s.checks.expect.empty()) {
     const double without = run(s, options, Fault::leave_not_reduced).off;
     report.checks.push_back({.name = "control.leave_not_reduced",

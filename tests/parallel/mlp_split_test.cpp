@@ -109,6 +109,26 @@ TEST(MlpSplit, ByRowsFirstIsVisiblyWrong) {
   EXPECT_LT(split(1, {.split = MlpSplit::row_first}).off, 1e-12);  // nothing is cut
 }
 
+// 64 numbers of A and B: what a rank's ledger held at most.
+TEST(MlpSplit, ARankHoldsItsPartOfTheWeightsAndByRowsFirstAllOfB) {
+  const auto held = [](int ranks, MlpSplit cut) {
+    const auto bytes = run_ranks_tested(ranks, small_job(), [&](Rank& rank) {
+      DeviceMemory apart(std::size_t{1} << 20);
+      const GeluMlp mlp = make_gelu_mlp(apart, 1);
+      run_split(rank.world(), rank.memory(), mlp, {.split = cut});
+      return rank.memory().ledger().peak[static_cast<std::size_t>(Category::weights)];
+    });
+    EXPECT_EQ(bytes.front(), bytes.back());
+    EXPECT_EQ(bytes.front(), weights_of_split(cut, ranks));
+    return bytes.front();
+  };
+  EXPECT_EQ(held(1, MlpSplit::column_row), 512);
+  EXPECT_EQ(held(2, MlpSplit::column_row), 256);
+  EXPECT_EQ(held(8, MlpSplit::column_row), 64);
+  EXPECT_EQ(held(4, MlpSplit::column_only), 128);
+  EXPECT_EQ(held(2, MlpSplit::row_first), 384);
+}
+
 TEST(MlpSplitControl, AMissingSumIsSeen) {
   EXPECT_GT(split(2, {.split = MlpSplit::column_row, .fault = Fault::leave_not_reduced}).off, 0.01);
 }
