@@ -4,7 +4,10 @@
 #include <algorithm>
 
 #include "scenarios/checks.hpp"
+#include "scenarios/collective_formula.hpp"
+#include "scenarios/model_settings.hpp"
 #include "scenarios/outcome_figures.hpp"
+#include "scenarios/plural.hpp"
 
 namespace ringside {
 
@@ -43,16 +46,20 @@ Checks check_across_nodes(const CheckContext& context) {
   inside.cluster.nodes = 1;
   inside.cluster.gpus_per_node = s.ranks;
   Settings across = s;
-  across.cluster.nodes = s.parallel.tp;
-  across.cluster.gpus_per_node = s.ranks / s.parallel.tp;
+  const bool here = AxisGroup(s, {Axis::tp}, 0).several_nodes;
+  if (!here) {
+    across.cluster.nodes = s.parallel.tp;
+    across.cluster.gpus_per_node = s.ranks / s.parallel.tp;
+  }
   const Time within = training_time(context.run(inside, context.truth));
-  const Time between = training_time(context.run(across, context.truth));
+  const Time between = training_time(here ? context.main : context.run(across, context.truth));
   return {
       holds("across_nodes.time", between > within, to_string(between),
             "> " + to_string(within) + " inside a machine",
-            fmt::format("modelled, {} steps: {:.1f} times as long on {} machines", s.train.steps,
+            fmt::format("modelled, {}: {:.1f} times as long on {}{}", plural(s.train.steps, "step"),
                         static_cast<double>(between.count()) / static_cast<double>(within.count()),
-                        across.cluster.nodes))};
+                        plural(cluster_of(across).nodes(s.ranks), "machine"),
+                        here ? ", as this run is" : ""))};
 }
 
 }  // namespace ringside
