@@ -34,7 +34,11 @@ constexpr std::array<VerbText, 11> verbs{{
      "\n"
      "A run leaves a folder under runs/ (or --out): traffic.jsonl, trace.json for\n"
      "https://ui.perfetto.dev, summary.json, and scenario.toml, which `ringside run` takes again.\n"
-     "docs/formats.md has all keys. The report goes to stdout, everything else to stderr.\n"},
+     "docs/formats.md has all keys. The report goes to stdout, everything else to stderr.\n"
+     "\n"
+     "In its table a gate is the limit that what was measured must keep for the row to pass. A "
+     "ULP\n"
+     "is the distance from a number to the next one of its type (docs/exactness.md).\n"},
     {"log", "read the messages of a run: who sent what to whom, when",
      "Examples:\n"
      "  ringside log RUN --rank 0 --op all_reduce --step 3\n"
