@@ -7,6 +7,7 @@
 #include "scenarios/checks.hpp"
 #include "scenarios/expert_traffic.hpp"
 #include "scenarios/model_settings.hpp"
+#include "scenarios/plural.hpp"
 
 namespace ringside {
 
@@ -81,14 +82,14 @@ Checks check_routing(const CheckContext& context) {
   const RoutingOutcome& seen = context.main.ranks.front().back().routing;
   const double mean = static_cast<double>(counted.nodes) /
                       static_cast<double>(std::max<std::int64_t>(1, counted.tokens));
-  const std::string note =
-      fmt::format("most of any token; {:.3f} on average, of {} machines", mean, s.cluster.nodes);
+  const std::string note = fmt::format("most of any token; {:.3f} on average, of {}", mean,
+                                       plural(s.cluster.nodes, "machine"));
   Checks checks;
   if (groups_are_nodes(s) && s.model.router_top_groups > 0) {
     checks.push_back(holds("routing.nodes_of_a_token",
                            counted.most_nodes <= s.model.router_top_groups,
                            std::to_string(counted.most_nodes),
-                           fmt::format("<= {} nodes", s.model.router_top_groups), note));
+                           "<= " + plural(s.model.router_top_groups, "node"), note));
   } else {
     checks.push_back(reported("routing.nodes_of_a_token", counted.most_nodes, note));
   }
@@ -123,8 +124,8 @@ Checks check_dispatch_overlap(const CheckContext& context) {
   const bool on = s.parallel.ep_overlap;
   return {holds("dispatch_overlap.time", on ? here < there : here > there, to_string(here),
                 fmt::format("{} {}", on ? "<" : ">", to_string(there)),
-                fmt::format("modelled, {} steps; the other figure is with parallel.ep_overlap = {}",
-                            s.train.steps, other.parallel.ep_overlap)),
+                fmt::format("modelled, {}; the other figure is with parallel.ep_overlap = {}",
+                            plural(s.train.steps, "step"), other.parallel.ep_overlap)),
           holds("dispatch_overlap.bits", same, same ? "equal" : "differ", "equal",
                 "gradients of the last step, with and without")};
 }
@@ -146,8 +147,8 @@ Checks check_straggler(const CheckContext& context) {
             fmt::format("> {:.2f} without", rows_even),
             "rows computed by the busiest rank, over the mean of the ranks"),
       holds("straggler.time", here > there, to_string(here), "> " + to_string(there) + " without",
-            fmt::format("modelled, {} steps: all ranks wait for the one with hot experts",
-                        s.train.steps))};
+            fmt::format("modelled, {}: all ranks wait for the one with hot experts",
+                        plural(s.train.steps, "step")))};
 }
 
 Checks check_placement(const CheckContext& context) {
@@ -167,7 +168,7 @@ Checks check_placement(const CheckContext& context) {
                             "parallel.placement = {}",
                             other.parallel.placement)),
           reported("placement.time", to_string(training_time(context.main)),
-                   fmt::format("modelled, {} steps; the other way {}", s.train.steps,
+                   fmt::format("modelled, {}; the other way {}", plural(s.train.steps, "step"),
                                to_string(training_time(there_run))))};
 }
 

@@ -24,6 +24,19 @@ std::int64_t layer_inputs_by_formula(const Settings& s) {
   return tokens * static_cast<std::int64_t>(config.hidden * config.layers) * element;
 }
 
+// Of the gradients, under data parallelism: each bucket is divided over the ranks.
+std::string padding_text(const Settings& s) {
+  std::size_t elements = 0;
+  for (const Bucket& bucket : buckets_of(s)) {
+    elements += bucket.padded - bucket.count;
+  }
+  if (elements == 0 || s.parallel.zero > 0) {
+    return "";
+  }
+  return fmt::format("; {} bytes of it pad the gradients' buckets to multiples of {} ranks",
+                     elements * size_of(element_type(s)), gradient_ranks(s));
+}
+
 }  // namespace
 
 Check check_does_not_fit(const Settings& s) {
@@ -32,7 +45,7 @@ Check check_does_not_fit(const Settings& s) {
   if (state > capacity) {
     return holds("model_state.by_formula", true, std::to_string(state),
                  fmt::format("> {} bytes", capacity),
-                 "weights, gradients and optimizer state of a rank");
+                 "weights, gradients and optimizer state of a rank" + padding_text(s));
   }
   const std::int64_t inputs = layer_inputs_by_formula(s);
   return holds("layer_inputs.by_formula", inputs > capacity - state, std::to_string(inputs),

@@ -94,6 +94,18 @@ Check skipped_steps(const std::string& prefix, const TrainingOutcome& outcome) {
                "the same on every rank", "and in one process: a norm that is not finite");
 }
 
+// Of the largest element of the tensor that is furthest off.
+std::string ulps_text(double ulps) {
+  constexpr double meant = 1e15;  // more: the unit is that of a number next to 0
+  if (!std::isfinite(ulps)) {
+    return "no ULPs: not finite";
+  }
+  if (ulps > meant) {
+    return "no ULPs: the reference is 0 in a whole tensor where the run is not";
+  }
+  return std::to_string(static_cast<long long>(ulps)) + " ULPs at most";
+}
+
 }  // namespace
 
 Checks training_gates(const std::string& prefix, const Settings& settings,
@@ -125,7 +137,7 @@ Checks check_gradients(const CheckContext& context) {
   double ulps = worst(context.main, static_cast<std::size_t>(context.settings.train.steps),
                       [](const StepOutcome& s) { return s.gradients.ulps; })
                     .value;
-  checks.front().note += "; " + std::to_string(static_cast<long long>(ulps)) + " ULPs at most";
+  checks.front().note += "; " + ulps_text(ulps);
   return checks;
 }
 

@@ -106,7 +106,7 @@ int command_line(const std::vector<std::string>& words) {
   } catch (...) {
     code = report(failure_of(std::current_exception()), words);
   }
-  if (!std::cout.flush()) {
+  if (!std::cout.flush() && !stdout_reader_has_left()) {
     std::cerr << "ringside: stdout cannot be written\n";
     return code == exit_ok ? exit_bad_use : code;
   }

@@ -16,6 +16,7 @@
 #include "scenarios/model_settings.hpp"
 #include "scenarios/overrides.hpp"
 #include "scenarios/pipeline_settings.hpp"
+#include "scenarios/plural.hpp"
 
 namespace ringside {
 namespace {
@@ -34,11 +35,11 @@ void resolve_ranks(Settings& settings) {
   }
   const auto needed = (ranks + cluster.gpus_per_node - 1) / cluster.gpus_per_node;
   if (needed != cluster.nodes) {
-    throw BadUse(
-        fmt::format("{} ranks on nodes of cluster.gpus_per_node = {} fill {} nodes, but "
-                    "cluster.nodes = {}: set "
-                    "cluster.nodes = {}, or run {} ranks",
-                    ranks, cluster.gpus_per_node, needed, cluster.nodes, needed, gpus));
+    throw BadUse(fmt::format(
+        "{} ranks on nodes of cluster.gpus_per_node = {} fill {}, but "
+        "cluster.nodes = {}: set "
+        "cluster.nodes = {}, or run {} ranks",
+        ranks, cluster.gpus_per_node, plural(needed, "node"), cluster.nodes, needed, gpus));
   }
   settings.ranks = static_cast<int>(ranks);
 }

@@ -3,6 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <set>
 
 #include "scenarios/near_miss.hpp"
 
@@ -60,11 +61,31 @@ bool same_figures(const TrafficComparison& a, const TrafficComparison& b) {
          a.received_formula == b.received_formula;
 }
 
+bool moves_something(const TrafficComparison& row) {
+  return row.sent != 0 || row.sent_formula != 0 || row.received != 0 ||
+         row.received_formula.value_or(0) != 0;
+}
+
+// What moves nothing on any rank, such as gradients where there is one replica.
+void leave_out_idle(std::vector<TrafficComparison>& rows) {
+  std::set<std::pair<std::string, std::string>> busy;
+  for (const auto& row : rows) {
+    if (moves_something(row)) {
+      busy.emplace(row.label, row.operation);
+    }
+  }
+  std::erase_if(rows, [&](const auto& row) { return !busy.contains({row.label, row.operation}); });
+}
+
 // Neighbouring ranks with the same figures share a line.
 std::string traffic_text(std::vector<TrafficComparison> rows) {
+  leave_out_idle(rows);
   std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
     return std::tie(a.label, a.operation) < std::tie(b.label, b.operation);
   });
+  if (rows.empty()) {
+    return "  no traffic\n";
+  }
   std::string text =
       fmt::format("  {:8} {:14} {:11} {:>14} {:>14} {:>14} {:>14}  {}\n", "rank", "operation",
                   "what", "sent", "formula", "received", "formula", "sent = (bytes)");
@@ -98,6 +119,22 @@ std::int64_t most_behind(const JobResult& job) {
     most = std::max(most, rank.report.behind_ns);
   }
   return most;
+}
+
+// A run that ended in an error has no job that could be measured.
+std::string time_text(const JobResult& job) {
+  return job.ranks.empty() ? "  time: none: the run ended before it had a result"
+                           : fmt::format("  time: modelled {}, wall {}", to_string(modelled(job)),
+                                         to_string(std::chrono::duration_cast<Time>(job.wall)));
+}
+
+nlohmann::json time_json(const JobResult& job) {
+  if (job.ranks.empty()) {
+    return nullptr;
+  }
+  return {{"modelled_ps", modelled(job).count()},
+          {"wall_ns", job.wall.count()},
+          {"behind_pace_ns", most_behind(job)}};
 }
 
 nlohmann::json sums_json(const RankReport& rank) {
@@ -190,7 +227,7 @@ std::string report_text(const RunReport& report) {
     text += report.data.resumed.empty()
                 ? fmt::format("  sample 0 of step 0, on rank 0: {}\n", report.first_sample)
                 : resumed_text(report.data);
-    text += "  loss:" + losses_text(report.losses) + "\n\n";
+    text += report.losses.empty() ? "\n" : "  loss:" + losses_text(report.losses) + "\n\n";
   }
   text += checks_text(report.checks) + "\n";
   if (report.divergence) {
@@ -199,8 +236,7 @@ std::string report_text(const RunReport& report) {
   if (!report.traffic.empty()) {
     text += traffic_text(report.traffic) + "\n";
   }
-  text += fmt::format("  time: modelled {}, wall {}", to_string(modelled(report.job)),
-                      to_string(std::chrono::duration_cast<Time>(report.job.wall)));
+  text += time_text(report.job);
   if (const auto behind = most_behind(report.job); behind > 0) {
     text += fmt::format("; {} behind the pace", to_string(Time(std::chrono::nanoseconds(behind))));
   }
@@ -232,10 +268,7 @@ nlohmann::json report_json(const RunReport& report) {
       {"log", name_of(report.log)},
       {"traffic", traffic_json(report)},
       {"memory", memory_json(report.job)},
-      {"time",
-       {{"modelled_ps", modelled(report.job).count()},
-        {"wall_ns", report.job.wall.count()},
-        {"behind_pace_ns", most_behind(report.job)}}},
+      {"time", time_json(report.job)},
       {"run_folder", report.folder.string()}};
   if (report.divergence) {
     document["divergence"] = divergence_json(*report.divergence);

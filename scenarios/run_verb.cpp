@@ -13,6 +13,7 @@
 #include "scenarios/exit_codes.hpp"
 #include "scenarios/model_settings.hpp"
 #include "scenarios/parallel_options.hpp"
+#include "scenarios/plural.hpp"
 #include "scenarios/run_checkpoints.hpp"
 #include "scenarios/run_folder.hpp"
 #include "scenarios/run_report.hpp"
@@ -104,12 +105,12 @@ std::string headline(const Settings& s) {
   const Shape shape = shape_of(s);
   const Cluster cluster = cluster_of(s);
   const int nodes = cluster.nodes(s.ranks);
-  return fmt::format(
-      "{}: {} rank{} on {} node{}, {} of {} parameters in {}, {} bucket{}, {}, {} steps of {} "
-      "samples, {}",
-      s.name, s.ranks, s.ranks == 1 ? "" : "s", nodes, nodes == 1 ? "" : "s", kind_name(s),
-      shape.parameters, name_of(element_type(s)), shape.buckets, shape.buckets == 1 ? "" : "s",
-      reduction_text(s), s.train.steps, s.train.batch, s.train.optimizer);
+  return fmt::format("{}: {} on {}, {} of {} parameters in {}, {}, {}, {} of {}, {}", s.name,
+                     plural(s.ranks, "rank"), plural(nodes, "node"), kind_name(s), shape.parameters,
+                     name_of(element_type(s)),
+                     plural(static_cast<std::int64_t>(shape.buckets), "bucket"), reduction_text(s),
+                     plural(s.train.steps, "step"), plural(s.train.batch, "sample"),
+                     s.train.optimizer);
 }
 
 Checks run_checks(const CheckContext& context) {

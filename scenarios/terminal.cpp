@@ -1,5 +1,6 @@
 #include "scenarios/terminal.hpp"
 
+#include <poll.h>
 #include <spdlog/fmt/fmt.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -37,6 +38,11 @@ std::size_t stdout_columns() {
   winsize size{};
   const bool known = isatty(STDOUT_FILENO) == 1 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
   return known ? size.ws_col : 0;
+}
+
+bool stdout_reader_has_left() {
+  pollfd out{.fd = STDOUT_FILENO, .events = POLLOUT, .revents = 0};
+  return poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
 }
 
 std::string printable(std::string_view text) {

@@ -22,6 +22,9 @@ bool stdout_has_colour();
 // The columns of the terminal on stdout; 0 when it is none, or does not say.
 std::size_t stdout_columns();
 
+// Whether stdout is a pipe that nobody reads any more: `| head` has seen enough, which is no error.
+bool stdout_reader_has_left();
+
 // `text` with control characters as \xNN, so that a file name cannot move the cursor. Other bytes
 // stay as they are.
 std::string printable(std::string_view text);

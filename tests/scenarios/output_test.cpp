@@ -97,6 +97,20 @@ TEST(Output, CaseN1ATerminalSeesProgressUnlessItIsDumb) {
   }
 }
 
+// `| head -1`: the pipe's end is closed long before the report comes. PIPESTATUS is the program's.
+TEST(Output, AReaderThatLeavesIsNoError) {
+  const TemporaryFolder folder;
+  const auto of = [&](const std::string& reader) {
+    const std::string command = "cd " + folder.path().string() +
+                                " && bash -c '" RINGSIDE_PROGRAM " list " + reader + "' >out 2>err";
+    return exit_code_of(std::system(command.c_str()));
+  };
+  EXPECT_EQ(of("| (exec 0<&-; sleep 1); exit ${PIPESTATUS[0]}"), exit_ok);
+  EXPECT_EQ(content(folder / "err"), "");
+  EXPECT_EQ(of(">/dev/full"), exit_bad_use) << "the control: what is full is an error";
+  EXPECT_TRUE(has(content(folder / "err"), "stdout cannot be written"));
+}
+
 TEST(Output, CaseN2NoLocaleChangesAFigure) {
   const auto figures = [](const std::string& locale) {
     const auto ended = run_program(ring + " --json", locale);

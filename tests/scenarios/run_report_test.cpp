@@ -51,6 +51,34 @@ TEST(RunReport, WhatWasChangedStandsBeneathTheLesson) {
   EXPECT_EQ(report_json(changed)["changed"], changed.changed);
 }
 
+TEST(RunReport, WhatMovesNothingOnAnyRankIsLeftOut) {
+  auto idle = report();
+  idle.traffic.push_back({.rank = 0, .operation = "broadcast", .label = "weights"});
+  idle.traffic.back().received_formula = 0;
+  EXPECT_FALSE(has(report_text(idle), "broadcast"));
+  EXPECT_EQ(report_json(idle)["traffic"][0]["compared"].size(), 2U);
+  idle.traffic.push_back(idle.traffic.back());
+  idle.traffic.back().rank = 1;
+  idle.traffic.back().sent = 4;  // one that should move nothing does
+  EXPECT_TRUE(has(report_text(idle), "broadcast"));
+}
+
+TEST(RunReport, ARunThatEndedInAnErrorHasNoTimes) {
+  auto ended = report();
+  EXPECT_TRUE(has(report_text(ended), "time: modelled 0 ps")) << "the control";
+  ended.job.ranks.clear();
+  EXPECT_TRUE(has(report_text(ended), "time: none: the run ended before it had a result"));
+  EXPECT_TRUE(report_json(ended)["time"].is_null());
+}
+
+TEST(RunReport, ABenchWithoutLossesHasNoLineOfThem) {
+  auto bench = report();
+  bench.first_sample = "some words";
+  EXPECT_FALSE(has(report_text(bench), "loss:"));
+  bench.losses = {1.5};
+  EXPECT_TRUE(has(report_text(bench), "loss: 1.500000\n"));
+}
+
 TEST(RunReport, ARunThatKeepsNothingHasNoSums) {
   auto kept = report();
   for (const auto level : {LogLevel::full, LogLevel::summary, LogLevel::none}) {
