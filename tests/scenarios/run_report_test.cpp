@@ -53,7 +53,7 @@ TEST(RunReport, WhatWasChangedStandsBeneathTheLesson) {
 
 TEST(RunReport, WhatMovesNothingOnAnyRankIsLeftOut) {
   auto idle = report();
-  idle.traffic.push_back({.rank = 0, .operation = "broadcast", .label = "weights"});
+  idle.traffic.push_back({.rank = 0, .operation = "broadcast", .label = "weights", .formula = "0"});
   idle.traffic.back().received_formula = 0;
   EXPECT_FALSE(has(report_text(idle), "broadcast"));
   EXPECT_EQ(report_json(idle)["traffic"][0]["compared"].size(), 2U);
