@@ -201,7 +201,8 @@ PublishedConfig published_config(std::string_view name) {
 PublishedConfig read_published_config(const fs::path& file) {
   std::ifstream in(file);
   if (!in) {
-    throw BadUse(file.string() + " cannot be read");
+    throw BadUse(file.string() +
+                 " cannot be read: give a config.json as models are published with");
   }
   Json json;
   try {

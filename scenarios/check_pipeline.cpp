@@ -76,7 +76,7 @@ Checks check_time(const CheckContext& context, const Schedule& schedule) {
 
 Check check_in_flight(const CheckContext& context, const Schedule& schedule) {
   const auto expected = peak_in_flight(schedule).freed_at_W;
-  std::string seen;
+  StageSplit seen;
   bool equal = true;
   for (std::size_t r = 0; r < context.main.ranks.size(); ++r) {
     const Mesh mesh = mesh_of(context.settings, static_cast<int>(r));
@@ -84,10 +84,11 @@ Check check_in_flight(const CheckContext& context, const Schedule& schedule) {
     const int held = context.main.ranks[r].back().peak_in_flight;
     equal = equal && held == expected[device];
     if (mesh.at(Axis::tp) + mesh.at(Axis::cp) + mesh.at(Axis::dp) == 0) {
-      seen += (seen.empty() ? "" : ",") + std::to_string(held);
+      seen.push_back(static_cast<std::size_t>(held));
     }
   }
-  return holds("pipeline.in_flight", equal, seen, fmt::format("= {}", fmt::join(expected, ",")),
+  const StageSplit all(expected.begin(), expected.end());
+  return holds("pipeline.in_flight", equal, split_text(seen, ","), "= " + split_text(all, ","),
                "activations of a stage and micro-batch that a device held at once, freed at W; "
                "every rank");
 }

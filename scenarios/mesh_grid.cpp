@@ -42,7 +42,8 @@ std::vector<GridLine> grid_lines(const MeshShape& shape, int ep, const Cluster& 
   for (int r = 0; r < shape.ranks(); ++r) {
     const Mesh mesh(shape, r);
     const int node = cluster.node_of(r);
-    const bool new_experts = ep > 1 && inner != Axis::tp && expert_place(mesh, ep) == 0;
+    const bool new_experts =
+        ep > 1 && r > 0 && expert_place(mesh, ep) < expert_place(Mesh(shape, r - 1), ep);
     if (lines.empty() || lines.back().node != node || mesh.at(inner) == 0 || new_experts) {
       lines.push_back({.node = node, .first = r, .last = r});
     }

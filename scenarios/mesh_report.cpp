@@ -32,19 +32,6 @@ std::string degrees(const MeshPlan& plan) {
   return plan.ep > 1 ? fmt::format("{}, ep {} in dp x cp", text, plan.ep) : text;
 }
 
-// "14 x 8 + 2 x 7".
-std::string split_text(const StageSplit& split) {
-  std::string text;
-  for (std::size_t i = 0; i < split.size();) {
-    const auto end = std::find_if(split.begin() + static_cast<std::ptrdiff_t>(i), split.end(),
-                                  [&](std::size_t count) { return count != split[i]; });
-    const auto run = static_cast<std::size_t>(end - split.begin()) - i;
-    text += fmt::format("{}{} x {}", text.empty() ? "" : " + ", run, split[i]);
-    i += run;
-  }
-  return text;
-}
-
 std::string headline(const MeshRequest& request) {
   const MeshPlan& plan = request.plan;
   const auto size = [](int value) { return static_cast<std::size_t>(value); };

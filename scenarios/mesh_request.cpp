@@ -79,8 +79,16 @@ MeshShape shape_of(const MeshWords& words) {
 }
 
 PublishedModel model_of(const std::string& name) {
-  return published_model(name.ends_with(".json") ? read_published_config(name)
-                                                 : published_config(name));
+  if (name.ends_with(".json")) {
+    return published_model(read_published_config(name));
+  }
+  const auto names = published_names();
+  if (std::ranges::find(names, name) == names.end()) {
+    throw BadUse("--config " + name + ": there is no such model" + did_you_mean(name, names) +
+                 " (take " + joined(names) +
+                 ", or the path of a config.json, which ends in .json)");
+  }
+  return published_model(published_config(name));
 }
 
 MeshPlan plan_of(const MeshWords& words) {

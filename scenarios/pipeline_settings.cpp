@@ -28,10 +28,13 @@ Schedule from_file(const Settings& s) {
   require_valid(schedule);
   const auto devices = static_cast<int>(schedule.devices.size());
   if (devices != p.pp || schedule.microbatches != p.microbatches) {
-    throw BadUse(
-        fmt::format("parallel.schedule = {}: is for {} devices and {} microbatches, but "
-                    "parallel.pp = {} and parallel.microbatches = {}",
-                    p.schedule, devices, schedule.microbatches, p.pp, p.microbatches));
+    throw BadUse(fmt::format(
+        "parallel.schedule = {}: is for {} devices and {} microbatches, but "
+        "parallel.pp = {} and parallel.microbatches = {}: set them to {} and {}, or write "
+        "another file with `ringside schedule NAME --stages {} --microbatches {} --csv "
+        "FILE`",
+        p.schedule, devices, schedule.microbatches, p.pp, p.microbatches, devices,
+        schedule.microbatches, p.pp, p.microbatches));
   }
   return schedule;
 }

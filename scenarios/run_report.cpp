@@ -45,12 +45,18 @@ std::string losses_text(const std::vector<double>& losses) {
   return text;
 }
 
+// Of a long note its first sentence; JSON has all of it.
+std::string note_text(const std::string& note) {
+  const auto end = std::min(note.find(". "), note.find('\n'));
+  return note.empty() ? "" : "  (" + (end < note.size() ? note.substr(0, end) + ". …" : note) + ")";
+}
+
 std::string checks_text(const Checks& checks) {
   std::string text =
       fmt::format("  {:44} {:>16}   {:24} {}\n", "check", "measured", "gate", "verdict");
   for (const auto& c : checks) {
     text += fmt::format("  {:44} {:>16}   {:24} {}{}\n", c.name, shown(c.measured), c.gate,
-                        verdict_of(c), c.note.empty() ? "" : "  (" + c.note + ")");
+                        verdict_of(c), note_text(c.note));
   }
   return text;
 }
@@ -218,8 +224,11 @@ std::string resumed_text(const DataPosition& data) {
 }  // namespace
 
 std::string report_text(const RunReport& report) {
-  std::string text = fmt::format("{}\n{}\n", report.headline, report.settings.lesson.en);
-  text += report.changed.empty() ? "\n" : fmt::format("(changed: {})\n\n", joined(report.changed));
+  std::string text = report.headline + "\n";
+  text += report.changed.empty()
+              ? report.settings.lesson.en + "\n\n"
+              : fmt::format("(changed: {}; the lesson is that of the scenario as it was)\n\n",
+                            joined(report.changed));
   if (!report.warning.empty()) {
     text += "  warning: " + report.warning + "\n\n";
   }

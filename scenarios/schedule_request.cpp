@@ -2,6 +2,8 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <set>
 
 #include "runtime/errors.hpp"
 #include "scenarios/flag_values.hpp"
@@ -65,6 +67,7 @@ Rational& cost_named(ScheduleCosts& costs, const std::string& name, const std::s
 
 ScheduleCosts costs_of(const std::string& given) {
   ScheduleCosts costs;
+  std::set<std::string> named;
   std::size_t first = 0;
   while (first <= given.size()) {
     const std::size_t end = std::min(given.find(',', first), given.size());
@@ -73,11 +76,15 @@ ScheduleCosts costs_of(const std::string& given) {
     if (equals == std::string::npos) {
       throw BadUse("--costs " + given + ": \"" + part + "\" is no cost: write F=1,I=1,W=1");
     }
-    Rational& cost = cost_named(costs, part.substr(0, equals), given);
+    const std::string name = part.substr(0, equals);
+    Rational& cost = cost_named(costs, name, given);
+    if (!named.insert(name).second) {
+      throw BadUse("--costs " + given + ": " + name + " is there twice: give it once");
+    }
     try {
       cost = parse_rational(part.substr(equals + 1));
     } catch (const BadUse& refusal) {
-      throw BadUse("--costs " + given + ": " + part.substr(0, equals) + " " + refusal.what());
+      throw BadUse("--costs " + given + ": " + name + " " + refusal.what());
     }
     first = end + 1;
   }
@@ -155,6 +162,10 @@ ScheduleRequest request_of(const ScheduleWords& words) {
   }
   request.svg = file_of("--svg", words.svg);
   request.csv = file_of("--csv", words.csv);
+  if (!request.csv.empty() && std::filesystem::path(request.csv).lexically_normal() ==
+                                  std::filesystem::path(request.svg).lexically_normal()) {
+    throw BadUse("--csv " + request.csv + ": is the file of --svg, too: name two files");
+  }
   return request;
 }
 

@@ -80,10 +80,18 @@ std::vector<std::size_t> layers_of(const StageSplit& split, const std::vector<in
   return layers;
 }
 
-std::string split_text(const StageSplit& split) {
+std::string split_text(const StageSplit& split, std::string_view separator) {
+  constexpr std::size_t many = 3;
   std::string text;
-  for (const std::size_t count : split) {
-    text += (text.empty() ? "" : " + ") + std::to_string(count);
+  for (std::size_t i = 0; i < split.size();) {
+    std::size_t run = 1;
+    while (i + run < split.size() && split[i + run] == split[i]) {
+      ++run;
+    }
+    const bool shorter = run >= many;
+    text += (text.empty() ? "" : std::string(separator)) +
+            (shorter ? std::to_string(run) + " x " : "") + std::to_string(split[i]);
+    i += shorter ? run : 1;
   }
   return text;
 }

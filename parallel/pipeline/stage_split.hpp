@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ringside {
@@ -24,7 +25,7 @@ StageSplit split_by_cost(const std::vector<std::int64_t>& costs, int stages);
 // The layers, counted in the whole model, of the stages `stages`.
 std::vector<std::size_t> layers_of(const StageSplit& split, const std::vector<int>& stages);
 
-// "4 + 3 + 3 + 5"
-std::string split_text(const StageSplit& split);
+// "4 + 3 + 3 + 5", "2 + 6 x 1 + 3": of three or more equal neighbours how many, and each of them.
+std::string split_text(const StageSplit& split, std::string_view separator = " + ");
 
 }  // namespace ringside

@@ -66,6 +66,19 @@ TEST(MeshVerb, ExpertGroupsDivideDpTimesCp) {
   EXPECT_EQ(document["rank"]["places"]["ep"], 6);
 }
 
+// A line of the grid is broken where another expert group begins, and not where none does.
+TEST(MeshVerb, ALineOfTheGridIsAStretchOfTheInnerAxis) {
+  const auto pipelines =
+      run_program("mesh --dp 16 --pp 2 --ep 4 --microbatches 4 --config deepseek-v3");
+  EXPECT_NE(pipelines.out.find("\n     0    0-1  0-1   0   0\n     0    2-3  0-1   1   1\n"),
+            std::string::npos)
+      << pipelines.out;
+  const auto groups = run_program("mesh --dp 12 --ep 4 --config deepseek-v3");
+  EXPECT_NE(groups.out.find("\n     0    0-3   0-3  0-3\n     0    4-7   4-7  0-3\n"),
+            std::string::npos)
+      << groups.out;
+}
+
 TEST(MeshVerb, TheTextNamesTheHeaviestGroupAndItsLink) {
   const Ended ended = run_program("mesh --tp 8 --pp 4 --dp 2 --microbatches 16");
   EXPECT_EQ(ended.exit_code, 0);
@@ -86,6 +99,7 @@ TEST(MeshVerb, RefusesWithTheNumbersAndTheNearestChoices) {
         {"--pp 4 --schedule interleaved --microbatches 6", "take 4 or 8 micro-batches"},
         {"--cp 5 --cp-form ulysses", "cp may be 1, 2, 4, 8, 12, 24; the ring has no such limit"},
         {"--tp 2 --rank 2", "from 0 to 1"},
+        {"--config qwen3-8", "there is no such model; did you mean qwen3-8b? (take "},
         {"--tp 65536 --dp 2", "more than 65536 ranks"},
         {"--dp 65536 --sequence 16777216", "more than 4294967296 tokens"}}) {
     const Ended ended = run_program(std::string("mesh --json ") + flags);

@@ -41,13 +41,14 @@ TEST(RunReport, AFigureWithoutAFormulaIsADashAndNull) {
   EXPECT_EQ(report_json(known)["traffic"][0]["compared"][0]["received"]["formula"], 7);
 }
 
-TEST(RunReport, WhatWasChangedStandsBeneathTheLesson) {
+TEST(RunReport, AChangedRunSaysWhatWasChangedAndNotTheLesson) {
   auto changed = report();
   EXPECT_TRUE(has(report_text(changed), "a headline\nA lesson.\n\n"));
   EXPECT_EQ(report_json(changed)["changed"], nlohmann::json::array());
   changed.changed = {"ranks", "collectives.all_reduce"};
-  EXPECT_TRUE(has(report_text(changed),
-                  "a headline\nA lesson.\n(changed: ranks, collectives.all_reduce)\n\n"));
+  EXPECT_TRUE(
+      has(report_text(changed), "a headline\n(changed: ranks, collectives.all_reduce; the lesson"));
+  EXPECT_FALSE(has(report_text(changed), "A lesson."));
   EXPECT_EQ(report_json(changed)["changed"], changed.changed);
 }
 
@@ -77,6 +78,13 @@ TEST(RunReport, ABenchWithoutLossesHasNoLineOfThem) {
   EXPECT_FALSE(has(report_text(bench), "loss:"));
   bench.losses = {1.5};
   EXPECT_TRUE(has(report_text(bench), "loss: 1.500000\n"));
+}
+
+TEST(RunReport, OfALongNoteTheTextHasTheFirstSentence) {
+  auto made = report();
+  made.checks.push_back(holds("expect", true, "oom", "oom", "it needs 1.3 GB. Held now: all\nx"));
+  EXPECT_TRUE(has(report_text(made), "pass  (it needs 1.3 GB. …)\n"));
+  EXPECT_EQ(report_json(made)["checks"][0]["note"], "it needs 1.3 GB. Held now: all\nx");
 }
 
 TEST(RunReport, ARunThatKeepsNothingHasNoSums) {

@@ -213,6 +213,8 @@ TEST(ScheduleVerb, RefusalsSayWhatWouldBeRight) {
       {"schedule 1f1b --costs F=-1", "--costs F=-1: F must be a number that is not negative"},
       {"schedule 1f1b --costs F=0,I=0,W=0", "let one cost something"},
       {"schedule 1f1b --costs F", "\"F\" is no cost: write F=1,I=1,W=1"},
+      {"schedule 1f1b --costs F=1,F=2", "--costs F=1,F=2: F is there twice: give it once"},
+      {"schedule 1f1b --csv a.x --svg ./a.x", "--csv a.x: is the file of --svg, too"},
       {"schedule 1f1b --costs F=1/0", "denominator 0"},
       {"schedule gpipe --in-flight 7", "the limit is 7"},
       {"schedule compare --svg x.svg", "--svg: compare shows many schedules; take one for that"},

@@ -18,6 +18,9 @@ TEST(StageSplit, CaseI1ByNumberGivesTheFirstStagesOneMore) {
   EXPECT_EQ(of_61.back(), 3U);
   EXPECT_EQ(split_by_number(5, 2, 1, 2), (StageSplit{4, 4}));
   EXPECT_EQ(split_text(split_by_number(30, 4, 0, 0)), "8 + 8 + 7 + 7");
+  EXPECT_EQ(split_text(of_61), "13 x 4 + 3 x 3");
+  EXPECT_EQ(split_text({2, 1, 1, 1, 3}), "2 + 3 x 1 + 3");
+  EXPECT_EQ(split_text({32, 32, 32, 32, 2, 1}, ","), "4 x 32,2,1");
 }
 
 TEST(StageSplit, CaseI1MoreStagesThanBlocksAreRefused) {
