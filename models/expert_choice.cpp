@@ -68,14 +68,31 @@ std::size_t Routing::dropped() const {
   return static_cast<std::size_t>(std::ranges::count(experts, -1));
 }
 
-ExpertCounts count_choices(const Routing& routing, std::size_t experts) {
+ExpertCounts count_choices(const Routing& routing, std::size_t experts, std::size_t first,
+                           std::size_t tokens) {
   ExpertCounts counts(experts, 0);
-  for (const std::int32_t e : routing.experts) {
+  for (const std::int32_t e :
+       std::span(routing.experts).subspan(first * routing.top_k, tokens * routing.top_k)) {
     if (e >= 0) {
       ++counts[static_cast<std::size_t>(e)];
     }
   }
   return counts;
+}
+
+ExpertCounts count_choices(const Routing& routing, std::size_t experts) {
+  return count_choices(routing, experts, 0, routing.tokens);
+}
+
+ExpertCounts counts_before(const std::vector<RunCounts>& group, std::size_t place,
+                           std::size_t experts) {
+  ExpertCounts before(experts, 0);
+  for (const RunCounts& run : group) {
+    if (run.place < place) {
+      std::ranges::transform(before, run.counts, before.begin(), std::plus<>());
+    }
+  }
+  return before;
 }
 
 std::int64_t expert_capacity(std::int64_t tokens, std::size_t top_k, double factor,
@@ -85,9 +102,11 @@ std::int64_t expert_capacity(std::int64_t tokens, std::size_t top_k, double fact
                 static_cast<double>(experts)));
 }
 
-void drop_beyond(std::int64_t capacity, const ExpertCounts& before, Routing& routing) {
+void drop_beyond(std::int64_t capacity, const ExpertCounts& before, Routing& routing,
+                 std::size_t first, std::size_t tokens) {
   ExpertCounts taken = before;
-  for (std::int32_t& e : routing.experts) {
+  for (std::int32_t& e :
+       std::span(routing.experts).subspan(first * routing.top_k, tokens * routing.top_k)) {
     if (e >= 0 && taken[static_cast<std::size_t>(e)]++ >= capacity) {
       e = -1;
     }

@@ -27,15 +27,29 @@ struct Routing {
 // Choices of an expert, counted: by expert.
 using ExpertCounts = std::vector<std::int64_t>;
 
-// What is dropped is not counted.
+// Of tokens [first, first + tokens). What is dropped is not counted.
+ExpertCounts count_choices(const Routing& routing, std::size_t experts, std::size_t first,
+                           std::size_t tokens);
 ExpertCounts count_choices(const Routing& routing, std::size_t experts);
+
+// Of neighbours in a routing group.
+struct RunCounts {
+  std::size_t place = 0;  // of the first of them
+  ExpertCounts counts{};
+};
+
+// Choices by the group's tokens before `place`, of which each run lies wholly on one side.
+ExpertCounts counts_before(const std::vector<RunCounts>& group, std::size_t place,
+                           std::size_t experts);
 
 // ceil(tokens * top_k * factor / experts) (GShard, section 2.2).
 std::int64_t expert_capacity(std::int64_t tokens, std::size_t top_k, double factor,
                              std::size_t experts);
 
-// Drops what passes the capacity of an expert: first come, first served, in the order of tokens.
-// `before`: choices of the expert by tokens of the routing group that come before those here.
-void drop_beyond(std::int64_t capacity, const ExpertCounts& before, Routing& routing);
+// Of tokens [first, first + tokens), drops what passes the capacity of an expert: first come, first
+// served, in the order of tokens. `before`: choices of the expert by tokens of the routing group
+// that come before these.
+void drop_beyond(std::int64_t capacity, const ExpertCounts& before, Routing& routing,
+                 std::size_t first, std::size_t tokens);
 
 }  // namespace ringside

@@ -73,13 +73,14 @@ std::vector<std::size_t> ExpertDispatch::experts_here(std::size_t experts) const
   return all;
 }
 
-std::size_t ExpertDispatch::tokens_here(std::size_t rows, std::size_t /*tokens*/) const {
-  return rows;
+std::vector<TokenRun> ExpertDispatch::tokens_here(std::size_t rows,
+                                                  const Sequences* /*sequences*/) const {
+  return {{.row = 0, .count = rows, .place = 0}};
 }
 
-ExpertDispatch::GroupCounts ExpertDispatch::group_counts(const ExpertCounts& here,
-                                                         std::string_view /*label*/) {
-  return {{here}, 0};
+std::vector<RunCounts> ExpertDispatch::group_counts(const std::vector<RunCounts>& here,
+                                                    std::string_view /*label*/) {
+  return here;
 }
 
 std::unique_ptr<ExpertRoutes> ExpertDispatch::route(Device device, const Routing& routing,

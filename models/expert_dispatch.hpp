@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "models/expert_choice.hpp"
+#include "models/token_runs.hpp"
 #include "models/layer.hpp"
 
 namespace ringside {
@@ -55,18 +56,14 @@ class ExpertDispatch {
   // Which of `experts` experts are here, in the order of the rows.
   virtual std::vector<std::size_t> experts_here(std::size_t experts) const;
 
-  // Of the `rows` that a layer is given of a micro-batch of `tokens`: how many are tokens. What
-  // follows them is padding, which goes nowhere.
-  virtual std::size_t tokens_here(std::size_t rows, std::size_t tokens) const;
+  // Of the `rows` that a layer is given, those that are tokens; the others are padding, which goes
+  // nowhere. `sequences`: of the micro-batch, or null. As many runs on every rank that shares the
+  // routing group, though some be empty.
+  virtual std::vector<TokenRun> tokens_here(std::size_t rows, const Sequences* sequences) const;
 
-  // The counts of the ranks that share a routing group, in its token order, and which of them this
-  // is. A routing group is one micro-batch of one data-parallel rank.
-  struct GroupCounts {
-    std::vector<ExpertCounts> ranks;
-    std::size_t me = 0;
-  };
-
-  virtual GroupCounts group_counts(const ExpertCounts& here, std::string_view label);
+  // Of all runs of the routing group, when those here are given.
+  virtual std::vector<RunCounts> group_counts(const std::vector<RunCounts>& here,
+                                              std::string_view label);
 
   virtual std::unique_ptr<ExpertRoutes> route(Device device, const Routing& routing,
                                               std::size_t experts, std::string_view label);

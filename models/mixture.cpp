@@ -2,14 +2,16 @@
 
 #include <algorithm>
 
+#include "models/expert_rows.hpp"
 #include "models/matrix.hpp"
 
 namespace ringside {
 
 // Of one micro-batch.
 struct RoutedTokens {
-  std::unique_ptr<ExpertRoutes> routes;
-  std::size_t rows_in = 0;  // of the layer, padding included
+  std::unique_ptr<ExpertRoutes> routes{};
+  std::size_t rows_in = 0;             // of the layer, padding included
+  std::vector<std::size_t> tokens{};   // which of these rows are tokens
   std::size_t hidden = 0;
   Arriving arriving{};
   Tensor grad_weights{};  // [tokens, top_k]
@@ -87,28 +89,29 @@ Tensor Mixture<T>::make(std::vector<std::size_t> shape, const char* what) const 
   return {device_.memory, dtype_of<T>(), std::move(shape), Category::activations, name_ + what};
 }
 
-// The tokens, and rows of 0 after them.
+// Of all rows those that are tokens.
 template <class T>
-Tensor Mixture<T>::padded(const Tensor& tokens, std::size_t rows) const {
-  if (tokens.shape().front() == rows) {
-    return tokens;
-  }
-  const Tensor all = make({rows, tokens.shape().back()}, ".padded");
-  copy_elements<T>(tokens, all.view(0, tokens.shape(), all.name()));
-  return all;
+Tensor Mixture<T>::tokens_of(const Tensor& rows, const RoutedTokens& way) const {
+  return way.tokens.size() == way.rows_in ? rows : take_rows(device_.memory, rows, way.tokens);
+}
+
+// The tokens among rows of 0.
+template <class T>
+Tensor Mixture<T>::rows_with(const Tensor& tokens, const RoutedTokens& way) const {
+  return way.tokens.size() == way.rows_in
+             ? tokens
+             : add_rows(device_.memory, tokens, way.tokens, way.rows_in);
 }
 
 template <class T>
 void Mixture<T>::start_forward(const Tensor& in, Saved& saved) {
-  const std::size_t rows = in.shape().front();
-  const std::size_t tokens = dispatch_->tokens_here(rows, saved.tokens(in));
-  const Tensor x = in.view(0, {tokens, in.shape().back()}, in.name());
+  const auto runs = dispatch_->tokens_here(in.shape().front(), saved.sequences.get());
+  auto way = std::make_shared<RoutedTokens>(RoutedTokens{
+      .rows_in = in.shape().front(), .tokens = rows_of(runs), .hidden = in.shape().back()});
+  const Tensor x = tokens_of(in, *way);
   saved.parts.assign(1, Saved{.pass = saved.pass});
-  const auto routed = router_.forward(x, *dispatch_, saved.parts[0]);
-  auto way = std::make_shared<RoutedTokens>(
-      RoutedTokens{.routes = dispatch_->route(device_, routed.routing, experts_, name_),
-                   .rows_in = rows,
-                   .hidden = in.shape().back()});
+  const auto routed = router_.forward(x, runs, *dispatch_, saved.parts[0]);
+  way->routes = dispatch_->route(device_, routed.routing, experts_, name_);
   saved.tensors = {way->routes->weights_to_experts(routed.weights, name_ + ".weights")};
   way->arriving = way->routes->to_experts(x, name_ + ".dispatch");
   saved.routed = std::move(way);
@@ -136,15 +139,13 @@ Tensor Mixture<T>::finish_forward(Saved& saved) {
   RoutedTokens& way = *saved.routed;
   const Tensor sums = way.arriving();
   way.arriving = nullptr;
-  return padded(sums, way.rows_in);
+  return rows_with(sums, way);
 }
 
 template <class T>
 void Mixture<T>::start_backward(const Tensor& grad_out, Saved& saved) {
   RoutedTokens& way = *saved.routed;
-  const std::size_t tokens = saved.parts[0].tensors.at(0).shape().front();
-  way.arriving = way.routes->to_experts(grad_out.view(0, {tokens, way.hidden}, grad_out.name()),
-                                        name_ + ".grad.dispatch");
+  way.arriving = way.routes->to_experts(tokens_of(grad_out, way), name_ + ".grad.dispatch");
 }
 
 template <class T>
@@ -171,11 +172,11 @@ void Mixture<T>::continue_backward(Saved& saved) {
 template <class T>
 Tensor Mixture<T>::finish_backward(Saved& saved) {
   RoutedTokens& way = *saved.routed;
-  const Tensor grad_in = padded(way.arriving(), way.rows_in);
+  const Tensor grad = way.arriving();
   way.arriving = nullptr;
-  router_.add_input_gradient(way.grad_weights, grad_in, saved.parts[0]);
+  router_.add_input_gradient(way.grad_weights, grad, saved.parts[0]);
   way.grad_weights = Tensor();
-  return grad_in;
+  return rows_with(grad, way);
 }
 
 template <class T>

@@ -46,7 +46,8 @@ class Mixture : public PhasedLayer {
 
  private:
   Tensor make(std::vector<std::size_t> shape, const char* what) const;
-  Tensor padded(const Tensor& tokens, std::size_t rows) const;
+  Tensor tokens_of(const Tensor& rows, const RoutedTokens& way) const;
+  Tensor rows_with(const Tensor& tokens, const RoutedTokens& way) const;
 
   Device device_;
   std::string name_;

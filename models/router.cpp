@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "models/elementary.hpp"
@@ -16,12 +17,11 @@ double sum_of(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
+constexpr std::size_t behind_all = std::numeric_limits<std::size_t>::max();
+
 // Each expert's part of the routing group's choices.
-std::vector<double> fractions_of(const ExpertDispatch::GroupCounts& counts, std::size_t experts) {
-  ExpertCounts sums(experts, 0);
-  for (const auto& rank : counts.ranks) {
-    std::ranges::transform(sums, rank, sums.begin(), std::plus<>());
-  }
+std::vector<double> fractions_of(const std::vector<RunCounts>& group, std::size_t experts) {
+  const ExpertCounts sums = counts_before(group, behind_all, experts);
   const auto all = static_cast<double>(std::accumulate(sums.begin(), sums.end(), std::int64_t{0}));
   std::vector<double> fractions;
   for (const std::int64_t count : sums) {
@@ -109,23 +109,36 @@ void Router<T>::choose_all(const Tensor& scores, Routed& routed) const {
   }
 }
 
+template <class T>
+std::vector<RunCounts> Router<T>::count(const std::vector<TokenRun>& runs,
+                                        const Routing& routing) const {
+  std::vector<RunCounts> counts;
+  std::size_t first = 0;
+  for (const TokenRun& run : runs) {
+    counts.push_back({run.place, count_choices(routing, options_.experts, first, run.count)});
+    first += run.count;
+  }
+  return counts;
+}
+
 // Drops what an expert has no room for.
 template <class T>
-void Router<T>::limit(const ExpertDispatch::GroupCounts& counts, Routing& routing) const {
+void Router<T>::limit(const std::vector<TokenRun>& runs, const std::vector<RunCounts>& group,
+                      Routing& routing) const {
   if (options_.config.capacity == 0 || options_.config.dropped_kept) {
     return;
   }
-  ExpertCounts before(options_.experts, 0);
-  std::int64_t choices = 0;
-  for (std::size_t r = 0; r < counts.ranks.size(); ++r) {
-    choices = std::accumulate(counts.ranks[r].begin(), counts.ranks[r].end(), choices);
-    if (r < counts.me) {
-      std::ranges::transform(before, counts.ranks[r], before.begin(), std::plus<>());
-    }
+  const ExpertCounts all = counts_before(group, behind_all, options_.experts);
+  const std::int64_t tokens = std::accumulate(all.begin(), all.end(), std::int64_t{0}) /
+                              static_cast<std::int64_t>(options_.top_k);
+  const std::int64_t capacity =
+      expert_capacity(tokens, options_.top_k, options_.config.capacity, options_.experts);
+  std::size_t first = 0;
+  for (const TokenRun& run : runs) {
+    drop_beyond(capacity, counts_before(group, run.place, options_.experts), routing, first,
+                run.count);
+    first += run.count;
   }
-  const std::int64_t tokens = choices / static_cast<std::int64_t>(options_.top_k);
-  drop_beyond(expert_capacity(tokens, options_.top_k, options_.config.capacity, options_.experts),
-              before, routing);
 }
 
 template <class T>
@@ -150,7 +163,8 @@ void Router<T>::record(const Routed& routed, const ExpertCounts& counts, const T
 
 // Saves {x, scores, the group's fractions, chosen}: scores and fractions in f64.
 template <class T>
-auto Router<T>::forward(const Tensor& x, ExpertDispatch& dispatch, Saved& saved) -> Routed {
+auto Router<T>::forward(const Tensor& x, const std::vector<TokenRun>& runs,
+                        ExpertDispatch& dispatch, Saved& saved) -> Routed {
   const std::size_t tokens = x.shape().front();
   const std::size_t experts = options_.experts;
   const auto make = [&](DType dtype, std::vector<std::size_t> shape, const char* what) {
@@ -172,9 +186,9 @@ auto Router<T>::forward(const Tensor& x, ExpertDispatch& dispatch, Saved& saved)
     std::ranges::copy(routed.routing.experts, chosen.as<std::int32_t>().begin());
   }
   const ExpertCounts here = count_choices(routed.routing, experts);
-  const auto counts = dispatch.group_counts(here, state_.name);
-  limit(counts, routed.routing);
-  const auto fractions = fractions_of(counts, experts);
+  const auto group = dispatch.group_counts(count(runs, routed.routing), state_.name);
+  limit(runs, group, routed.routing);
+  const auto fractions = fractions_of(group, experts);
   const Tensor kept = make(DType::f64, {experts}, ".fractions");
   if (!kept.meta()) {
     std::ranges::copy(fractions, kept.as<double>().begin());
@@ -260,7 +274,7 @@ void Router<T>::add_input_gradient(const Tensor& grad_weights, const Tensor& gra
     }
   }
   saved.tensors = {x, grad_logits};
-  projection_.add_input_gradient(grad_logits, grad_in.view(0, x.shape(), grad_in.name()));
+  projection_.add_input_gradient(grad_logits, grad_in);
 }
 
 template <class T>

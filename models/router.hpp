@@ -35,11 +35,11 @@ class Router {
     Tensor weights;  // [tokens, top_k]
   };
 
-  // x: [tokens, hidden]. What crosses the routing group goes through `dispatch`. In meta memory the
-  // choices go round the experts, so that all have as many.
-  Routed forward(const Tensor& x, ExpertDispatch& dispatch, Saved& saved);
-  // Adds to `grad_in`, of as many rows or more, what comes through the weights and the auxiliary
-  // loss.
+  // x: [tokens, hidden], those of `runs` in their order. What crosses the routing group goes through
+  // `dispatch`. In meta memory the choices go round the experts, so that all have as many.
+  Routed forward(const Tensor& x, const std::vector<TokenRun>& runs, ExpertDispatch& dispatch,
+                 Saved& saved);
+  // Adds to `grad_in`, [tokens, hidden], what comes through the weights and the auxiliary loss.
   void add_input_gradient(const Tensor& grad_weights, const Tensor& grad_in, Saved& saved);
   void backward_weight(Saved& saved);
 
@@ -53,7 +53,9 @@ class Router {
   void score(std::span<const T> logits, std::span<double> scores) const;
   std::vector<std::size_t> choose(std::span<const double> scores, std::size_t token) const;
   void choose_all(const Tensor& scores, Routed& routed) const;
-  void limit(const ExpertDispatch::GroupCounts& counts, Routing& routing) const;
+  std::vector<RunCounts> count(const std::vector<TokenRun>& runs, const Routing& routing) const;
+  void limit(const std::vector<TokenRun>& runs, const std::vector<RunCounts>& group,
+             Routing& routing) const;
   void record(const Routed& routed, const ExpertCounts& counts, const Tensor& scores,
               std::span<const double> fractions);
   void score_gradient(std::span<const double> scores, std::span<const std::int32_t> chosen,

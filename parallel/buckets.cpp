@@ -21,12 +21,13 @@ void close(std::vector<Bucket>& buckets, Bucket& open, std::size_t multiple) {
 }  // namespace
 
 std::vector<std::vector<std::size_t>> counts_of(
-    const std::vector<std::vector<Parameter*>>& layers) {
+    const std::vector<std::vector<Parameter*>>& layers, const ParameterFilter& meant) {
   std::vector<std::vector<std::size_t>> counts;
   for (const auto& layer : layers) {
     auto& row = counts.emplace_back();
     for (const Parameter* parameter : layer) {
-      row.push_back(parameter->value.count());
+      const bool counts_here = parameter->trainable && (!meant || meant(*parameter));
+      row.push_back(counts_here ? parameter->value.count() : 0);
     }
   }
   return counts;
@@ -34,8 +35,10 @@ std::vector<std::vector<std::size_t>> counts_of(
 
 std::size_t element_size(const std::vector<std::vector<Parameter*>>& layers) {
   for (const auto& layer : layers) {
-    if (!layer.empty()) {
-      return size_of(layer.front()->value.dtype());
+    for (const Parameter* parameter : layer) {
+      if (parameter->trainable) {
+        return size_of(parameter->value.dtype());
+      }
     }
   }
   throw BadUse("a model of " + std::to_string(layers.size()) +
@@ -52,6 +55,9 @@ std::vector<Bucket> cut_buckets(const std::vector<std::vector<std::size_t>>& ten
     Bucket open{.layer = layer};
     for (std::size_t t = 0; t < tensor_counts[layer].size(); ++t) {
       const std::size_t count = tensor_counts[layer][t];
+      if (count == 0) {
+        continue;
+      }
       if (open.count + count > most) {
         close(buckets, open, multiple);
       }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,13 +26,18 @@ struct Bucket {
   std::string label{};                 // "grad.bucket.0"
 };
 
-// Elements of each tensor, by layer.
-std::vector<std::vector<std::size_t>> counts_of(const std::vector<std::vector<Parameter*>>& layers);
+// Which of a model's parameters are meant; none: all.
+using ParameterFilter = std::function<bool(const Parameter&)>;
 
-// Bytes of an element: all parameters are of one type. Throws BadUse without a parameter.
+// Elements of each tensor, by layer; 0 of one that does not learn or is not meant.
+std::vector<std::vector<std::size_t>> counts_of(const std::vector<std::vector<Parameter*>>& layers,
+                                                const ParameterFilter& meant = {});
+
+// Bytes of an element: all parameters are of one type. Throws BadUse when none learns.
 std::size_t element_size(const std::vector<std::vector<Parameter*>>& layers);
 
-// `tensor_counts`: elements of each tensor, by layer in forward order. `alignment`: elements; 1: a
+// `tensor_counts`: elements of each tensor, by layer in forward order; one without any is in no
+// bucket. `alignment`: elements; 1: a
 // bucket is padded for the group alone.
 std::vector<Bucket> cut_buckets(const std::vector<std::vector<std::size_t>>& tensor_counts,
                                 Bytes limit, std::size_t element_size, int group_size,

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "collectives/all_reduce.hpp"
-#include "collectives/broadcast.hpp"
+#include "parallel/broadcast_weights.hpp"
 #include "runtime/reduce.hpp"
 
 namespace ringside {
@@ -33,10 +33,9 @@ void forget_largest(std::span<T> gradients) {
 DataParallel::DataParallel(Comm& group, DeviceMemory& memory,
                            std::vector<std::vector<Parameter*>> layers, DataParallelOptions options)
     : group_(group),
-      all_(std::move(layers)),
-      layers_(trainable(all_)),
+      layers_(std::move(layers)),
       options_(std::move(options)),
-      buckets_(cut_buckets(counts_of(layers_), options_.bucket, element_size(layers_), group.size(),
+      buckets_(cut_buckets(counts_of(layers_, options_.meant), options_.bucket, element_size(layers_), group.size(),
                            options_.alignment)),
       ready_(buckets_.size()) {
   for (const Bucket& bucket : buckets_) {
@@ -60,11 +59,7 @@ void DataParallel::broadcast_weights() {
   if (options_.fault == Fault::weights_not_broadcast) {
     return;
   }
-  for (const auto& layer : all_) {
-    for (const Parameter* parameter : layer) {
-      broadcast(group_, parameter->value.buffer(), 0, {options_.broadcast, parameter->name});
-    }
-  }
+  ringside::broadcast_weights(group_, layers_, options_.meant, options_.broadcast);
 }
 
 void DataParallel::begin_step() {

@@ -28,13 +28,14 @@ struct DataParallelOptions {
   std::string broadcast = "linear";
   // Called before the gradients of a layer are reduced: others may have to complete them first.
   std::function<void(std::size_t layer)> complete{};
+  ParameterFilter meant{};  // which of the parameters are reduced here
   Fault fault = Fault::none;
 };
 
 class DataParallel : public GradientReduction, private LayerHooks {
  public:
-  // `layers`: the parameters by layer in forward order. The gradients of those that learn move into
-  // the buckets; who freezes or unfreezes one makes another DataParallel.
+  // `layers`: the parameters by layer in forward order. The gradients of those that are meant and
+  // learn move into the buckets; who freezes or unfreezes one makes another DataParallel.
   DataParallel(Comm& group, DeviceMemory& memory, std::vector<std::vector<Parameter*>> layers,
                DataParallelOptions options);
 
@@ -76,8 +77,7 @@ class DataParallel : public GradientReduction, private LayerHooks {
   Choice choice(std::string_view label) const { return {options_.all_reduce, label}; }
 
   Comm& group_;
-  std::vector<std::vector<Parameter*>> all_;
-  std::vector<std::vector<Parameter*>> layers_;  // those that learn
+  std::vector<std::vector<Parameter*>> layers_;
   DataParallelOptions options_;
   std::vector<Bucket> buckets_;
   std::vector<Tensor> storage_;  // the gradients, a tensor for each bucket, padding included

@@ -1,6 +1,9 @@
 #include "parallel/data_parallel_step.hpp"
 
+#include <algorithm>
+
 #include "collectives/chunk.hpp"
+#include "parallel/expert/two_at_once.hpp"
 
 namespace ringside {
 
@@ -82,17 +85,26 @@ double DataParallelStep::loss_weight(int step) {
   return weight;
 }
 
+double DataParallelStep::forward_backward(const std::vector<Batch>& batches, LayerHooks& hooks) {
+  return batches.size() == 2
+             ? forward_backward_together(model_, batches.front(), batches.back(), hooks)
+             : model_.forward_backward(batches.front(), hooks);
+}
+
 StepSum DataParallelStep::operator()(int step) {
   Rank& rank = group_.owner();
   times_.start = rank.now();
   dp_.begin_step();
   StepSum sum;
   const double weight = dp_.fault() == Fault::mean_of_means ? loss_weight(step) : 1;
-  for (int m = 0; m < microbatches_; ++m) {
-    const Batch batch = batches_(step, m);
-    sum.tokens += batch.tokens();
-    StepHooks hooks(*watch_, dp_.begin_microbatch(m, microbatches_), rank, times_.forward_end);
-    sum.loss += weight * model_.forward_backward(batch, hooks);
+  for (int m = 0; m < microbatches_; m += at_once_) {
+    const int last = std::min(m + at_once_, microbatches_) - 1;
+    std::vector<Batch> batches;
+    for (int b = m; b <= last; ++b) {
+      sum.tokens += batches.emplace_back(batches_(step, b)).tokens();
+    }
+    StepHooks hooks(*watch_, dp_.begin_microbatch(last, microbatches_), rank, times_.forward_end);
+    sum.loss += weight * forward_backward(batches, hooks);
     times_.backward_end = rank.now();
     dp_.end_microbatch();
   }

@@ -33,13 +33,16 @@ SampleRange samples_of(const TrainingPlan& plan, int replica, int replicas, int 
 
 class DataParallelStep {
  public:
+  // `two_at_once`: micro-batches are taken in pairs, in order, and a last one alone
+  // (expert/two_at_once.hpp).
   DataParallelStep(Comm& group, GradientReduction& dp, Model& model, Microbatches batches,
-                   int microbatches)
+                   int microbatches, bool two_at_once = false)
       : group_(group),
         dp_(dp),
         model_(model),
         batches_(std::move(batches)),
-        microbatches_(microbatches) {}
+        microbatches_(microbatches),
+        at_once_(two_at_once ? 2 : 1) {}
 
   // The samples of samples_of. The plan outlives the step.
   DataParallelStep(Comm& group, GradientReduction& dp, Model& model, const TrainingPlan& plan,
@@ -55,12 +58,14 @@ class DataParallelStep {
 
  private:
   double loss_weight(int step);
+  double forward_backward(const std::vector<Batch>& batches, LayerHooks& hooks);
 
   Comm& group_;
   GradientReduction& dp_;
   Model& model_;
   Microbatches batches_;
   int microbatches_;
+  int at_once_;
   StepTimes times_;
   LayerHooks none_;
   LayerHooks* watch_ = &none_;

@@ -3,19 +3,12 @@
 #include "collectives/all_reduce.hpp"
 #include "collectives/chunk.hpp"
 #include "models/gradient_norm.hpp"
-#include "models/random.hpp"
+#include "models/tensor_elements.hpp"
 #include "runtime/errors.hpp"
 
 namespace ringside {
 
 namespace {
-
-// A data-parallel rank's own seed: only the broadcast makes the weights equal, so that its absence
-// shows.
-std::uint64_t seed_of(const TrainingPlan& plan, int data_rank) {
-  return data_rank == 0 ? plan.data.seed
-                        : mix(plan.data.seed + static_cast<std::uint64_t>(data_rank));
-}
 
 const GptConfig& gpt_of(const TrainingPlan& plan) {
   const auto* config = std::get_if<GptConfig>(&plan.model);
@@ -23,6 +16,24 @@ const GptConfig& gpt_of(const TrainingPlan& plan) {
     throw BadUse("only a GPT is cut over ranks: an MLP is trained with dp alone");
   }
   return *config;
+}
+
+const std::string& all_reduce_of(const MeshTrainingOptions& options) {
+  return options.replicated.data.all_reduce;
+}
+
+// Deliberate faults of a router.
+void spoil(RouterConfig& router, Fault fault) {
+  router.dropped_kept = fault == Fault::dropped_kept;
+  if (fault == Fault::masked_groups_eligible) {
+    router.top_groups = 0;
+  }
+}
+
+void divide(const std::vector<Parameter*>& parameters, int divisor) {
+  for (const Parameter* p : parameters) {
+    map_elements(p->grad, [=](auto g) { return g / static_cast<decltype(g)>(divisor); });
+  }
 }
 
 template <class T>
@@ -48,7 +59,10 @@ MeshTraining::MeshTraining(Rank& rank, const TrainingPlan& plan, MeshTrainingOpt
   if (options_.pipeline) {
     pipeline_group_.emplace(rank, "pp", mesh_.members({Axis::pp}));
     copies_.emplace(*pipeline_group_, options_.pipeline->schedule, gpt_of(plan).tied,
-                    options_.data.all_reduce);
+                    all_reduce_of(options_));
+  }
+  if (options_.experts) {
+    make_experts();
   }
   make_model();
 }
@@ -64,17 +78,13 @@ void MeshTraining::make_context_parallel(const GptConfig& config) {
                    options_.shape.tp);
 }
 
-void MeshTraining::make_model() {
-  const Device device{rank_.memory(), rank_.clock()};
-  const std::uint64_t seed = seed_of(plan_, data_group_.rank());
-  if (!tensor_ && !context_ && !options_.pipeline) {
-    model_ = ringside::make_model(device, plan_.model, seed);
-    if (options_.sync_batch_norm) {
-      statistics_.emplace(data_group_, options_.data.all_reduce);
-      model_->share_statistics(*statistics_);
-    }
-    return;
-  }
+void MeshTraining::make_experts() {
+  experts_.emplace(rank_, mesh_, *options_.experts,
+                   context_ ? std::optional(context_->blocks()) : std::nullopt,
+                   tensor_ && options_.tensor.sequence);
+}
+
+GptPart MeshTraining::part() const {
   GptPart part;
   if (tensor_) {
     part.cut = tensor_->cut();
@@ -83,33 +93,69 @@ void MeshTraining::make_model() {
   if (context_) {
     part.attention = context_->attention();
   }
+  if (experts_) {
+    part.dispatch = experts_->dispatch();
+  }
   if (options_.pipeline) {
     const StagePlacement placement(options_.pipeline->schedule);
     part.layers = layers_of(options_.pipeline->split, placement.stages_on(mesh_.at(Axis::pp)));
   }
-  model_ = make_gpt(device, gpt_of(plan_), seed, part);
+  return part;
+}
+
+void MeshTraining::make_model() {
+  const Device device{rank_.memory(), rank_.clock()};
+  if (!std::holds_alternative<GptConfig>(plan_.model)) {
+    model_ = ringside::make_model(device, plan_.model, plan_.data.seed);
+    if (options_.sync_batch_norm) {
+      statistics_.emplace(data_group_, all_reduce_of(options_));
+      model_->share_statistics(*statistics_);
+    }
+  } else {
+    GptConfig config = gpt_of(plan_);
+    if (options_.experts) {
+      spoil(config.router, options_.experts->fault);
+    }
+    model_ = make_gpt(device, config, plan_.data.seed, part());
+  }
+  spoil_copies();
+}
+
+// All but the first of those that are to hold the same start from other weights: only the broadcast
+// makes them equal, so that its absence shows.
+void MeshTraining::spoil_copies() {
+  for (const Parameter* p : flatten(model_->layers())) {
+    if ((p->expert ? experts_->holders() : data_group_).rank() > 0) {
+      map_elements(p->value, [](auto x) { return -x; });
+    }
+  }
 }
 
 void MeshTraining::distribute() {
-  const auto complete = [this, layers = model_->layers()](std::size_t layer) {
+  make_step(make_reduction());
+}
+
+GradientReduction& MeshTraining::make_reduction() {
+  ReplicatedOptions options = options_.replicated;
+  options.data.complete = options.sharded.complete = [this, layers = model_->layers()](
+                                                         std::size_t layer) {
     if (tensor_) {
       tensor_->sum_partial_gradients(layers[layer]);
     }
   };
-  if (options_.zero == 0) {
-    options_.data.complete = complete;
-    data_.emplace(data_group_, rank_.memory(), model_->layers(), options_.data);
-    data_->broadcast_weights();
-    make_step(*data_);
-    return;
-  }
-  options_.sharded.complete = complete;
-  options_.sharded.counts = [this](const Parameter& p) { return counts_here(p); };
-  options_.sharded.add_parts = [this](double squares) { return sum_over_parts(squares); };
   // A pipeline does not know which layer comes next.
-  options_.sharded.prefetch = options_.sharded.prefetch && !options_.pipeline;
-  zero_.emplace(data_group_, rank_.memory(), *model_, options_.sharded);
-  make_step(*zero_);
+  options.sharded.prefetch = options.sharded.prefetch && !options_.pipeline;
+  if (!experts_) {
+    dense_.emplace(data_group_, rank_.memory(), *model_, options);
+    return dense_->reduction();
+  }
+  options.data.meant = options.sharded.meant = [](const Parameter& p) { return !p.expert; };
+  dense_.emplace(data_group_, rank_.memory(), *model_, options);
+  options.data.complete = options.sharded.complete = nullptr;
+  options.data.meant = options.sharded.meant = [](const Parameter& p) { return p.expert; };
+  of_experts_.emplace(experts_->holders(), rank_.memory(), *model_, options);
+  both_.emplace(dense_->reduction(), of_experts_->reduction());
+  return *both_;
 }
 
 void MeshTraining::make_step(GradientReduction& reduction) {
@@ -120,7 +166,8 @@ void MeshTraining::make_step(GradientReduction& reduction) {
     return context_ ? context_->part_of(batch) : batch;
   };
   if (!options_.pipeline) {
-    step_.emplace(data_group_, reduction, *model_, std::move(batches), options_.microbatches);
+    step_.emplace(data_group_, reduction, *model_, std::move(batches), options_.microbatches,
+                  options_.experts && options_.experts->two_at_once);
     return;
   }
   const GptConfig& config = gpt_of(plan_);
@@ -136,33 +183,65 @@ void MeshTraining::make_step(GradientReduction& reduction) {
                       .fault = options_.pipeline->fault});
 }
 
+bool MeshTraining::model_is_whole() const {
+  const bool all_experts = !options_.experts || options_.experts->placement.ranks() == 1;
+  return options_.shape.tp * options_.shape.pp == 1 && all_experts;
+}
+
 std::vector<Parameter*> MeshTraining::parameters() {
-  return zero_ ? zero_->parameters() : flatten(model_->layers());
+  if (options_.replicated.zero == 0) {
+    return flatten(model_->layers());
+  }
+  auto all = dense_->parameters();
+  if (of_experts_) {
+    const auto experts = of_experts_->parameters();
+    all.insert(all.end(), experts.begin(), experts.end());
+  }
+  return all;
+}
+
+std::vector<ShardPiece> MeshTraining::pieces() const {
+  auto all = dense_->pieces();
+  if (of_experts_) {
+    const auto experts = of_experts_->pieces();
+    all.insert(all.end(), experts.begin(), experts.end());
+  }
+  return all;
 }
 
 StepSum MeshTraining::gradient(int step) {
-  if (step_) {
-    return (*step_)(step);
-  }
-  StepSum sum = (*pipeline_)(step);
-  if (options_.pipeline->fault != Fault::copies_not_summed) {
-    copies_->sum_gradients(parameters());
-  }
-  sum.loss = summed(*pipeline_group_, sum.loss, options_.data.all_reduce, "loss");
+  StepSum sum = step_ ? (*step_)(step) : (*pipeline_)(step);
+  end_gradient(sum);
   return sum;
+}
+
+void MeshTraining::end_gradient(StepSum& sum) {
+  if (pipeline_) {
+    if (options_.pipeline->fault != Fault::copies_not_summed) {
+      copies_->sum_gradients(parameters());
+    }
+    sum.loss = summed(*pipeline_group_, sum.loss, all_reduce_of(options_), "loss");
+  }
+  if (experts_) {
+    experts_->end_step(*model_, copies_ ? copies_->devices() : nullptr);
+    if (options_.experts->fault == Fault::expert_gradient_divided) {
+      divide(of_experts_->parameters(), options_.experts->placement.ranks());
+    }
+  }
 }
 
 TrainingSeams MeshTraining::seams() {
   TrainingSeams seams{.scale_loss = [this](double scale) { model_->scale_loss(scale); }};
-  if (zero_ || tensor_ || pipeline_) {
+  if (options_.replicated.zero > 0 || tensor_ || pipeline_ || experts_) {
     seams.norm = [this] { return norm(); };
   }
   return seams;
 }
 
 void MeshTraining::end_update() {
-  if (zero_) {
-    zero_->end_update();
+  dense_->end_update();
+  if (of_experts_) {
+    of_experts_->end_update();
   }
 }
 
@@ -177,22 +256,24 @@ double MeshTraining::sum_over_parts(double squares) {
   if (tensor_) {
     squares = tensor_->sum(squares);
   }
-  return pipeline_group_ ? summed(*pipeline_group_, squares, options_.data.all_reduce, "norm")
+  return pipeline_group_ ? summed(*pipeline_group_, squares, all_reduce_of(options_), "norm")
                          : squares;
 }
 
+// With ZeRO each piece is on one of the ranks that have the batch's tokens, an expert's as any
+// other; without, each expert is on one of ep.
 double MeshTraining::norm() {
-  if (zero_) {
-    return zero_->gradient_norm();
+  const auto counts = [this](const Parameter& p) { return counts_here(p); };
+  const bool alone = dense_->reduction().fault() == Fault::norm_of_rank;
+  double squares = dense_->sum_of_squares(counts);
+  double experts = of_experts_ ? of_experts_->sum_of_squares(counts) : 0;
+  if (options_.replicated.zero > 0) {
+    squares += experts;
+    squares = alone ? squares : dense_->reduction().sum(squares, "norm");
+  } else if (of_experts_) {
+    squares += alone ? experts : experts_->sum(experts);
   }
-  const auto all = parameters();
-  std::vector<Parameter*> own;
-  for (Parameter* parameter : all) {
-    if (counts_here(*parameter)) {
-      own.push_back(parameter);
-    }
-  }
-  return norm_of(sum_over_parts(sum_of_squares(own)), all);
+  return norm_of(sum_over_parts(squares), parameters());
 }
 
 }  // namespace ringside

@@ -4,7 +4,7 @@
 // The model is cut by tensor parallelism inside every stage of a pipeline; the batch is cut over
 // the data-parallel ranks, by each of them into micro-batches, and their samples over the
 // context-parallel ranks. Gradients, and with ZeRO what else it cuts, are reduced over the ranks
-// that hold the same part: those of dp and cp.
+// that hold the same part: those of dp and cp, of which experts are spread over every ep.
 #pragma once
 
 #include <memory>
@@ -14,13 +14,15 @@
 #include "models/training.hpp"
 #include "parallel/batch_statistics.hpp"
 #include "parallel/context/context_parallel.hpp"
-#include "parallel/data_parallel.hpp"
+#include "parallel/data_parallel_step.hpp"
+#include "parallel/expert/dense_and_experts.hpp"
+#include "parallel/expert/mesh_experts.hpp"
 #include "parallel/mesh.hpp"
 #include "parallel/pipeline/executor.hpp"
 #include "parallel/pipeline/parameter_copies.hpp"
 #include "parallel/pipeline/stage_split.hpp"
+#include "parallel/replicated.hpp"
 #include "parallel/tensor_parallel.hpp"
-#include "parallel/zero.hpp"
 
 namespace ringside {
 
@@ -34,19 +36,19 @@ struct PipelinePlan {
 struct MeshTrainingOptions {
   MeshShape shape{};
   int microbatches = 1;
-  int zero = 0;                            // stage; 0: plain data parallelism
-  bool sync_batch_norm = false;            // statistics of a batch are those of all dp ranks
-  DataParallelOptions data{};              // of plain data parallelism
-  ZeroOptions sharded{};                   // of ZeRO
+  bool sync_batch_norm = false;  // statistics of a batch are those of all dp ranks
+  ReplicatedOptions replicated{};
   TensorParallelOptions tensor{};          // of shape.tp above 1
   ContextParallelOptions context{};        // of shape.cp above 1
   std::optional<PipelinePlan> pipeline{};  // of shape.pp above 1, with as many devices
+  std::optional<ExpertPlan> experts{};     // of a mixture of experts
 };
 
 class MeshTraining {
  public:
-  // Makes the groups and this rank's part of the model, each data-parallel rank from a seed of its
-  // own. `rank` and `plan` outlive it. Throws what Mesh and make_gpt throw. No communication.
+  // Makes the groups and this rank's part of the model, with other weights on each of those that
+  // are to hold the same. `rank` and `plan` outlive it. Throws what Mesh and make_gpt throw. No
+  // communication.
   MeshTraining(Rank& rank, const TrainingPlan& plan, MeshTrainingOptions options);
   MeshTraining(const MeshTraining&) = delete;
   MeshTraining& operator=(const MeshTraining&) = delete;
@@ -56,8 +58,8 @@ class MeshTraining {
   // The ranks that hold the same part.
   Comm& data_group() { return data_group_; }
 
-  // Ranks that share one copy of the model.
-  int model_group_size() const { return options_.shape.tp * options_.shape.pp; }
+  // Whether each rank has all of it.
+  bool model_is_whole() const;
 
   Model& model() { return *model_; }
 
@@ -65,7 +67,7 @@ class MeshTraining {
   // rank keeps what is its. Once, before the first step.
   void distribute();
 
-  // What this rank updates.
+  // What this rank updates: without ZeRO all that it has, in the order of the layers; with it pieces.
   std::vector<Parameter*> parameters();
 
   // The gradient of the training loop (models/training.hpp).
@@ -76,10 +78,11 @@ class MeshTraining {
 
   const StepTimes& times() const { return step_ ? step_->times() : pipeline_->times(); }
 
-  const std::vector<Bucket>& buckets() const { return zero_ ? zero_->buckets() : data_->buckets(); }
+  // Of what is no expert's.
+  const std::vector<Bucket>& buckets() const { return dense_->buckets(); }
 
-  // With ZeRO; null without.
-  Zero* zero() { return zero_ ? &*zero_ : nullptr; }
+  // With ZeRO, what parameters() are of; empty without.
+  std::vector<ShardPiece> pieces() const;
 
   // With context parallelism; null without.
   const ContextParallel* context() const { return context_ ? &*context_ : nullptr; }
@@ -87,11 +90,19 @@ class MeshTraining {
   // With a pipeline; null without.
   const PipelineStep* pipeline() const { return pipeline_ ? &*pipeline_ : nullptr; }
 
+  // With a mixture of experts; null without.
+  const MeshExperts* experts() const { return experts_ ? &*experts_ : nullptr; }
+
  private:
   void make_tensor_parallel(const GptConfig& config);
   void make_context_parallel(const GptConfig& config);
+  void make_experts();
+  GptPart part() const;
   void make_model();
+  void spoil_copies();
+  GradientReduction& make_reduction();
   void make_step(GradientReduction& reduction);
+  void end_gradient(StepSum& sum);
   bool counts_here(const Parameter& parameter) const;
   double sum_over_parts(double squares);
   double norm();
@@ -108,9 +119,11 @@ class MeshTraining {
   std::optional<ContextParallel> context_;
   std::optional<ParameterCopies> copies_;
   std::optional<BatchStatistics> statistics_;
+  std::optional<MeshExperts> experts_;
   std::unique_ptr<Model> model_;
-  std::optional<DataParallel> data_;
-  std::optional<Zero> zero_;
+  std::optional<Replicated> dense_;
+  std::optional<Replicated> of_experts_;
+  std::optional<DenseAndExperts> both_;
   std::optional<DataParallelStep> step_;
   std::optional<PipelineStep> pipeline_;
 };

@@ -19,6 +19,14 @@ void zero(const Tensor& tensor) {
   }
 }
 
+// Without a bucket there is nothing to be of it.
+DType dtype_in(const std::vector<std::vector<Parameter*>>& layers,
+               const std::vector<Bucket>& buckets) {
+  return buckets.empty()
+             ? DType::f32
+             : layers[buckets.front().layer][buckets.front().tensors.front()]->grad.dtype();
+}
+
 void divide(const Tensor& tensor, int divisor) {
   map_elements(tensor,
                [=](auto element) { return element / static_cast<decltype(element)>(divisor); });
@@ -34,7 +42,7 @@ ShardedGradients::ShardedGradients(Comm& group, DeviceMemory& memory,
       layers_(layers),
       buckets_(buckets),
       options_(std::move(options)),
-      dtype_(layers[buckets.front().layer][buckets.front().tensors.front()]->grad.dtype()),
+      dtype_(dtype_in(layers, buckets)),
       whole_(buckets.size()),
       works_(buckets.size()),
       reducing_(buckets.size()) {

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "collectives/all_reduce.hpp"
-#include "collectives/broadcast.hpp"
 #include "models/gradient_norm.hpp"
+#include "parallel/broadcast_weights.hpp"
 #include "runtime/errors.hpp"
 
 namespace ringside {
@@ -37,11 +37,13 @@ std::vector<std::vector<PieceOf>> wholes_of(const std::vector<std::vector<Parame
 Zero::Zero(Comm& group, DeviceMemory& memory, Model& model, ZeroOptions options)
     : group_(group),
       options_(std::move(options)),
-      layers_(trainable(model.layers())),
-      buckets_(cut_buckets(counts_of(layers_), options_.bucket, element_size(layers_), group.size(),
+      layers_(model.layers()),
+      buckets_(cut_buckets(counts_of(layers_, options_.meant), options_.bucket, element_size(layers_), group.size(),
                            options_.alignment)) {
   const int stage = checked(options_.stage);
-  broadcast_weights(model);
+  if (options_.fault != Fault::weights_not_broadcast) {
+    broadcast_weights(group_, layers_, options_.meant, options_.broadcast);
+  }
   find_needs(model);
   const auto wholes = wholes_of(layers_);
   gradients_.emplace(group_, memory, layers_, buckets_,
@@ -53,17 +55,6 @@ Zero::Zero(Comm& group, DeviceMemory& memory, Model& model, ZeroOptions options)
       ShardedParameters::Options{
           .keep_whole = stage < 3, .all_gather = options_.all_gather, .fault = options_.fault});
   make_pieces(wholes);
-}
-
-void Zero::broadcast_weights(Model& model) const {
-  if (options_.fault == Fault::weights_not_broadcast) {
-    return;
-  }
-  for (const auto& layer : model.layers()) {
-    for (const Parameter* parameter : layer) {
-      broadcast(group_, parameter->value.buffer(), 0, {options_.broadcast, parameter->name});
-    }
-  }
 }
 
 void Zero::find_needs(Model& model) {
@@ -106,11 +97,10 @@ std::vector<Parameter*> Zero::parameters() {
   return all;
 }
 
-double Zero::gradient_norm() {
+double Zero::sum_of_squares(const ParameterFilter& counts) {
   double squares = 0;
   for (Parameter& piece : parameters_) {
-    const bool counts = !options_.counts || options_.counts(piece);
-    squares += counts ? sum_of_squares({&piece}) : 0;
+    squares += !counts || counts(piece) ? ringside::sum_of_squares({&piece}) : 0;
   }
   if (options_.fault == Fault::padding_in_norm) {
     for (const Bucket& bucket : buckets_) {
@@ -118,6 +108,11 @@ double Zero::gradient_norm() {
                                      real_elements(bucket, group_.size(), group_.rank()));
     }
   }
+  return squares;
+}
+
+double Zero::gradient_norm() {
+  double squares = sum_of_squares(options_.counts);
   if (options_.fault != Fault::norm_of_rank) {
     squares = sum(squares, "norm");
   }

@@ -40,16 +40,18 @@ struct ZeroOptions {
   // one. Called before the gradients of a layer are reduced, which others may have to complete.
   std::function<void(std::size_t layer)> complete{};
   // Whether the squares of a part are this rank's to add to the norm.
-  std::function<bool(const Parameter& part)> counts{};
+  ParameterFilter counts{};
   // A number summed over the ranks that share the model.
   std::function<double(double squares)> add_parts{};
+  ParameterFilter meant{};  // which of the parameters are cut here
   Fault fault = Fault::none;
 };
 
 class Zero : public GradientReduction, private LayerHooks {
  public:
-  // All ranks take rank 0's weights. The parameters of the model, which outlives this, move into
-  // buckets and shards; until then each rank has them whole. Frozen ones stay whole, in no bucket.
+  // All ranks take rank 0's weights. The meant parameters of the model, which outlives this, move
+  // into buckets and shards; until then each rank has them whole. Frozen ones stay whole, in no
+  // bucket.
   // Throws BadUse for another stage.
   Zero(Comm& group, DeviceMemory& memory, Model& model, ZeroOptions options);
   Zero(const Zero&) = delete;
@@ -66,6 +68,9 @@ class Zero : public GradientReduction, private LayerHooks {
   // those that share the model, and the root rounded once. The same on every rank; 8 bytes are
   // all-reduced ("norm").
   double gradient_norm();
+
+  // Of the gradients of the pieces here that `counts` names (none: all), added in f64.
+  double sum_of_squares(const ParameterFilter& counts);
 
   // After the optimizer's step: all ranks have the new parameters (stages 1 and 2).
   void end_update() { values_->gather_updates(); }
@@ -90,7 +95,6 @@ class Zero : public GradientReduction, private LayerHooks {
   void before_weight_gradient(std::size_t layer) override;
   void after_backward(std::size_t layer) override;
 
-  void broadcast_weights(Model& model) const;
   void find_needs(Model& model);
   void make_pieces(const std::vector<std::vector<PieceOf>>& wholes);
   void acquire(std::size_t layer);

@@ -7,6 +7,7 @@
 #include "scenarios/checks.hpp"
 #include "scenarios/expert_traffic.hpp"
 #include "scenarios/model_settings.hpp"
+#include "scenarios/parallel_options.hpp"
 #include "scenarios/plural.hpp"
 
 namespace ringside {
@@ -73,6 +74,21 @@ double over_mean(const std::vector<std::int64_t>& rows) {
                         static_cast<double>(rows.size()) / static_cast<double>(sum);
 }
 
+// Of the last step: of all layers, which are on the devices of the pipeline.
+RoutingOutcome routing_seen(const CheckContext& context) {
+  RoutingOutcome seen;
+  for (const int r : mesh_of(context.settings, 0).members({Axis::pp})) {
+    const RoutingOutcome& here =
+        context.main.ranks[static_cast<std::size_t>(r)].back().routing;
+    seen.layers += here.layers;
+    seen.balance += here.balance;
+    seen.imbalance = std::max(seen.imbalance, here.imbalance);
+    seen.choices += here.choices;
+    seen.dropped += here.dropped;
+  }
+  return seen;
+}
+
 // Groups are nodes when there are as many, and neighbours share them.
 bool groups_are_nodes(const Settings& s) {
   return s.parallel.placement == "neighbours" && s.parallel.ep == s.ranks &&
@@ -87,7 +103,7 @@ Checks check_routing(const CheckContext& context) {
     return {without_experts("routing.nodes_of_a_token")};
   }
   const RoutingCounted counted = count_routing(s, context.text);
-  const RoutingOutcome& seen = context.main.ranks.front().back().routing;
+  const RoutingOutcome seen = routing_seen(context);
   const double mean = static_cast<double>(counted.nodes) /
                       static_cast<double>(std::max<std::int64_t>(1, counted.tokens));
   const std::string note = fmt::format("most of any token; {:.3f} on average, of {}", mean,
@@ -106,8 +122,9 @@ Checks check_routing(const CheckContext& context) {
   checks.push_back(reported("routing.imbalance", seen.imbalance,
                             "choices of the most chosen expert over the mean, worst layer, last "
                             "step; 1: balanced"));
-  checks.push_back(reported("routing.balance_loss", seen.balance,
-                            fmt::format("without its coefficient {}; 1: balanced, {}: all on one",
+  checks.push_back(reported("routing.balance_loss", seen.balance / seen.layers,
+                            fmt::format("mean of the layers, without its coefficient {}; 1: "
+                                        "balanced, {}: all on one",
                                         s.model.balance, s.model.experts)));
   checks.push_back(reported("routing.dropped", seen.dropped,
                             fmt::format("of {} choices in the last step", seen.choices)));

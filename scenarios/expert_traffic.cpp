@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "scenarios/expert_training.hpp"
 #include "scenarios/model_settings.hpp"
+#include "scenarios/parallel_options.hpp"
 
 namespace ringside {
 

@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "scenarios/model_settings.hpp"
 #include "scenarios/pipeline_settings.hpp"
 
 namespace ringside {
@@ -41,17 +42,36 @@ TensorParallelOptions tensor_options(const Settings& settings, Fault fault) {
 MeshTrainingOptions mesh_options(const Settings& settings, Fault fault, const AllReduce* planted) {
   MeshTrainingOptions options{.shape = mesh_shape(settings),
                               .microbatches = settings.parallel.microbatches,
-                              .zero = settings.parallel.zero,
                               .sync_batch_norm = settings.dp.sync_batch_norm,
-                              .data = dp_options(settings, fault, planted),
-                              .sharded = zero_options(settings, fault),
+                              .replicated = {.zero = settings.parallel.zero,
+                                             .data = dp_options(settings, fault, planted),
+                                             .sharded = zero_options(settings, fault)},
                               .tensor = tensor_options(settings, fault),
                               .context = context_options(settings, fault)};
   if (settings.parallel.pp > 1) {
     options.pipeline = pipeline_plan(settings);
     options.pipeline->fault = fault;
   }
+  if (has_experts(settings)) {
+    options.experts = expert_plan(settings, fault);
+  }
   return options;
+}
+
+Placement placement_of(const Settings& s) {
+  const auto experts = static_cast<std::size_t>(s.model.experts);
+  return s.parallel.placement == "random"
+             ? Placement::random(experts, s.parallel.ep, static_cast<std::uint64_t>(s.train.seed))
+             : Placement(experts, s.parallel.ep);
+}
+
+ExpertPlan expert_plan(const Settings& s, Fault fault) {
+  return {.placement = placement_of(s),
+          .by_node = s.parallel.dispatch == "by_node",
+          .two_at_once = s.parallel.ep_overlap,
+          .all_to_all = s.collectives.all_to_all,
+          .all_reduce = s.collectives.all_reduce,
+          .fault = fault};
 }
 
 std::vector<Axis> gradient_axes() {

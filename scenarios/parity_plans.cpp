@@ -117,15 +117,16 @@ void add_every_choice(std::vector<ParityPlan>& plans, const MeshShape& mesh) {
   }
 }
 
-void add_in_turn(std::vector<ParityPlan>& plans, const MeshShape& mesh, Choices& next) {
+Settings next_in_turn(const MeshShape& mesh, Choices& next) {
   const Choices many = how_many(mesh);
-  plans.push_back(
-      {settings_of(mesh, {next.zero % many.zero, next.sp % many.sp, next.schedule % many.schedule,
-                          next.context % many.context})});
+  const Settings s =
+      settings_of(mesh, {next.zero % many.zero, next.sp % many.sp, next.schedule % many.schedule,
+                         next.context % many.context});
   ++next.zero;
   next.sp += many.sp > 1;
   next.schedule += many.schedule > 1;
   next.context += many.context > 1;
+  return s;
 }
 
 Settings with_experts(Settings s, int ep) {
@@ -136,23 +137,37 @@ Settings with_experts(Settings s, int ep) {
   return s;
 }
 
+// Dispatched by node, and overlapped where micro-batches can be paired.
+void add_ways(std::vector<ParityPlan>& plans, Settings s) {
+  s.parallel.dispatch = "by_node";
+  plans.push_back({s});
+  s.parallel.ep_overlap = true;
+  if (s.parallel.pp == 1) {
+    plans.push_back({s});
+  }
+}
+
+// On every mesh one plan: the other choices in turn, and ep too. In full, with every ep, and its
+// ways on data-parallel ranks alone.
 void add_experts(std::vector<ParityPlan>& plans, int ranks, bool full) {
-  const MeshShape dp{.dp = ranks};
-  for (const int ep : divisors(ranks)) {
-    plans.push_back({with_experts(settings_of(dp), ep)});
-    if (full) {
-      plans.push_back(plans.back());
-      plans.back().settings.parallel.dispatch = "by_node";
-      plans.push_back(plans.back());
-      plans.back().settings.parallel.ep_overlap = true;
+  Choices next;
+  std::size_t turn = 0;
+  for (const MeshShape& mesh : meshes(ranks)) {
+    const auto degrees = divisors(mesh.cp * mesh.dp);
+    for (std::size_t e = 0; e < degrees.size(); ++e) {
+      if (full || e == turn % degrees.size()) {
+        plans.push_back({with_experts(next_in_turn(mesh, next), degrees[e])});
+      }
+    }
+    if (degrees.size() > 1) {
+      ++turn;
     }
   }
-  if (ranks % 2 == 0) {
-    plans.push_back({with_experts(settings_of({.tp = 2, .dp = ranks / 2}), 1)});
-    plans.push_back({with_experts(settings_of({.cp = 2, .dp = ranks / 2}), 1)});
-    plans.push_back({with_experts(settings_of({.pp = 2, .dp = ranks / 2}), 1)});
+  for (const int ep : divisors(ranks)) {
+    if (full) {
+      add_ways(plans, with_experts(settings_of({.dp = ranks}), ep));
+    }
   }
-  plans.push_back({with_experts(settings_of(dp, {.zero = 1}), 1)});
 }
 
 void add_controls(std::vector<ParityPlan>& plans, int ranks) {
@@ -213,7 +228,7 @@ std::vector<ParityPlan> parity_plans(int ranks, bool full) {
     if (full) {
       add_every_choice(plans, mesh);
     } else {
-      add_in_turn(plans, mesh, next);
+      plans.push_back({next_in_turn(mesh, next)});
     }
   }
   add_experts(plans, ranks, full);

@@ -41,6 +41,21 @@ std::uint64_t hash_of(const StepRecord& record, const std::vector<PieceOf>& part
   return h;
 }
 
+RoutingOutcome routing_of(const MeshExperts* experts) {
+  RoutingOutcome seen;
+  if (experts == nullptr) {
+    return seen;
+  }
+  for (const RouterState& router : experts->routers()) {
+    ++seen.layers;
+    seen.balance += balance_of(router);
+    seen.imbalance = std::max(seen.imbalance, imbalance_of(router.counts));
+    seen.choices += router.tokens * static_cast<std::int64_t>(router.top_k);
+    seen.dropped += router.dropped;
+  }
+  return seen;
+}
+
 // How many tensors each layer has.
 std::vector<std::size_t> tensors_of(Model& model) {
   std::vector<std::size_t> counts;
@@ -86,7 +101,7 @@ class RankTraining {
         training_(rank, plan, mesh_options(settings_, request.fault, request.all_reduce)) {
     Model& model = training_.model();
     tensors_ = tensors_of(model);
-    if (training_.model_group_size() > 1) {
+    if (!training_.model_is_whole()) {
       places_ = places_in_whole(plan, model);
       for (const Parameter* p : flatten(model.layers())) {
         parts_.push_back({.shape = p->value.shape(), .layout = p->layout});
@@ -177,6 +192,7 @@ void RankTraining::see(int step, const StepRecord& record) {
        .head_pairs = training_.context() ? training_.context()->head_pairs() : 0,
        .memory = rank_.memory().ledger().current,
        .peak_in_flight = training_.pipeline() ? training_.pipeline()->peak_in_flight() : 0,
+       .routing = routing_of(training_.experts()),
        .start = times.start,
        .forward_end = times.forward_end,
        .backward_end = times.backward_end,
@@ -214,11 +230,10 @@ void RankTraining::save(int step, const StepRecord& record,
 
 // With ZeRO a rank's record is of pieces.
 StepRecord RankTraining::with_whole_tensors(int step, const StepRecord& record) {
-  const Zero* zero = training_.zero();
-  if (zero == nullptr) {
+  if (settings_.parallel.zero == 0) {
     return record;
   }
-  StepRecord whole = whole_tensors(record, zero->pieces(), tensors_, own_reference(step));
+  StepRecord whole = whole_tensors(record, training_.pieces(), tensors_, own_reference(step));
   if (settings_.parallel.zero < 3) {
     whole.parameters = whole_parameters();
   }

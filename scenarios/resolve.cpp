@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "parallel/context/context_parallel.hpp"
@@ -15,6 +16,7 @@
 #include "runtime/errors.hpp"
 #include "scenarios/model_settings.hpp"
 #include "scenarios/overrides.hpp"
+#include "scenarios/parallel_options.hpp"
 #include "scenarios/pipeline_settings.hpp"
 #include "scenarios/plural.hpp"
 
@@ -119,6 +121,27 @@ void check_context_parallel(const Settings& settings) {
                  parse_context_form(parallel.cp_form), parallel.cp);
 }
 
+// As many ranks of every expert-parallel group on each of its nodes.
+void check_experts_by_node(const Settings& settings) {
+  const Cluster cluster = cluster_of(settings);
+  for (int r = 0; r < settings.ranks; ++r) {
+    std::map<int, int> on_node;
+    for (const int member : expert_groups(mesh_of(settings, r), settings.parallel.ep).together) {
+      ++on_node[cluster.node_of(member)];
+    }
+    for (const auto& [node, count] : on_node) {
+      if (count != on_node.begin()->second) {
+        throw BadUse(fmt::format(
+            "parallel.dispatch = by_node needs as many ranks of an expert-parallel group on each "
+            "node, but of that of rank {}, of parallel.ep = {}, node {} has {} and node {} has {} "
+            "(cluster.gpus_per_node = {}): choose another ep, or parallel.dispatch = straight",
+            r, settings.parallel.ep, on_node.begin()->first, on_node.begin()->second, node, count,
+            settings.cluster.gpus_per_node));
+      }
+    }
+  }
+}
+
 void check_expert_parallel(const Settings& settings) {
   const auto& p = settings.parallel;
   if (!has_experts(settings)) {
@@ -135,32 +158,25 @@ void check_expert_parallel(const Settings& settings) {
     throw BadUse(fmt::format("model.experts = {} are of model.kind = gpt without model.config",
                              settings.model.experts));
   }
-  if (p.tp * p.cp * p.pp > 1 || p.zero > 0) {
-    throw BadUse(
-        fmt::format("model.experts = {} with parallel.tp = {}, parallel.cp = {}, parallel.pp = {} "
-                    "and parallel.zero = {} cannot run yet: set the degrees to 1, and "
-                    "parallel.zero to 0",
-                    settings.model.experts, p.tp, p.cp, p.pp, p.zero));
-  }
   if (!settings.train.save.empty() || !settings.train.resume.empty()) {
     throw BadUse("a model of experts cannot be saved yet: leave train.save and train.resume out");
   }
-  require_expert_parallel(p.ep, p.dp);
+  require_expert_parallel(p.ep, gradient_ranks(settings));
   Placement(static_cast<std::size_t>(settings.model.experts), p.ep);
-  const int gpus = settings.cluster.gpus_per_node;
-  if (p.dispatch == "by_node" &&
-      (settings.ranks % p.ep != 0 || (gpus % p.ep != 0 && p.ep % gpus != 0))) {
-    throw BadUse(
-        fmt::format("parallel.dispatch = by_node needs as many of parallel.ep = {} ranks "
-                    "on each node, but cluster.gpus_per_node = {}: one must divide the "
-                    "other",
-                    p.ep, gpus));
+  if (p.dispatch == "by_node") {
+    check_experts_by_node(settings);
   }
   if (p.ep_overlap && p.microbatches < 2) {
     throw BadUse(
         fmt::format("parallel.ep_overlap takes micro-batches in pairs, but "
                     "parallel.microbatches = {}: set it to 2 or more",
                     p.microbatches));
+  }
+  if (p.ep_overlap && p.pp > 1) {
+    throw BadUse(
+        fmt::format("parallel.ep_overlap takes micro-batches in pairs, which the schedule of "
+                    "parallel.pp = {} does not: leave one of them out",
+                    p.pp));
   }
 }
 

@@ -5,7 +5,6 @@
 
 #include "models/resume.hpp"
 #include "parallel/expert/groups_in_turn.hpp"
-#include "scenarios/expert_training.hpp"
 #include "scenarios/model_settings.hpp"
 #include "scenarios/parallel_options.hpp"
 #include "scenarios/pipeline_settings.hpp"
@@ -149,9 +148,7 @@ TrainingOutcome run_training(const TrainingRequest& request, std::string_view te
       plan.batch / static_cast<std::uint64_t>(data_parallel_ranks(request.settings)) + 1;
   options.region_bytes = memory_estimate(plan, share);
   return outcome_of(run_job(ranks, options, [&](Rank& rank) {
-    return bytes_of(has_experts(request.settings)
-                        ? train_rank_with_experts(rank, request, plan, reference)
-                        : train_rank(rank, request, plan, reference));
+    return bytes_of(train_rank(rank, request, plan, reference));
   }));
 }
 

@@ -23,7 +23,8 @@ using Reference = std::vector<StepRecord>;
 
 // Of all layers and ranks, in one step.
 struct RoutingOutcome {
-  double balance = 0;        // the auxiliary loss without its coefficient, mean over the layers
+  int layers = 0;            // with a router, that the rank has
+  double balance = 0;        // the auxiliary loss without its coefficient, sum over the layers
   double imbalance = 0;      // the most that an expert was chosen, over the mean; the worst layer
   std::int64_t choices = 0;  // before any were dropped
   std::int64_t dropped = 0;

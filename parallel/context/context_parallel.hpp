@@ -46,6 +46,8 @@ class ContextParallel {
   // For GptPart.
   const std::shared_ptr<ContextAttention>& attention() const { return attention_; }
 
+  const TokenBlocks& blocks() const { return blocks_; }
+
   // This rank's part of a micro-batch.
   Batch part_of(const Batch& whole) const;
 

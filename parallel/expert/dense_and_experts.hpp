@@ -2,22 +2,19 @@
 // that have tokens, experts over those that hold the same.
 #pragma once
 
-#include "parallel/data_parallel.hpp"
-#include "runtime/comm.hpp"
+#include <vector>
+
+#include "models/parameter.hpp"
+#include "parallel/gradient_reduction.hpp"
 
 namespace ringside {
 
 class DenseAndExperts : public GradientReduction, private LayerHooks {
  public:
-  // `layers` of a model with a mixture of experts; gradients move into buckets. `dense_group`: all
-  // ranks among which a step's tokens are cut; `holders`: of them those with the same experts. Both
-  // outlive it.
-  DenseAndExperts(Comm& dense_group, Comm& holders, DeviceMemory& memory,
-                  const std::vector<std::vector<Parameter*>>& layers,
-                  const DataParallelOptions& options);
-
-  // All ranks start from the weights of the first of their group.
-  void broadcast_weights();
+  // Both outlive it. What completes the gradients of a layer (DataParallelOptions::complete) is to
+  // be given to `dense`, whose turn comes first.
+  DenseAndExperts(GradientReduction& dense, GradientReduction& experts)
+      : dense_(dense), experts_(experts) {}
 
   void begin_step() override;
   LayerHooks& begin_microbatch(int microbatch, int microbatches) override;
@@ -30,20 +27,17 @@ class DenseAndExperts : public GradientReduction, private LayerHooks {
 
   double sum(double value, std::string_view label) override { return dense_.sum(value, label); }
 
-  Fault fault() const override { return fault_; }
-
-  const std::vector<Bucket>& dense_buckets() const { return dense_.buckets(); }
-
-  const std::vector<Bucket>& expert_buckets() const { return experts_.buckets(); }
+  Fault fault() const override { return dense_.fault(); }
 
  private:
+  void before_forward(std::size_t layer) override;
+  void after_forward(std::size_t layer) override;
+  void before_backward(std::size_t layer) override;
+  void before_weight_gradient(std::size_t layer) override;
   void after_backward(std::size_t layer) override;
 
-  DataParallel dense_;
-  DataParallel experts_;
-  std::vector<std::vector<Parameter*>> of_experts_;
-  Fault fault_;
-  int ep_;
+  GradientReduction& dense_;
+  GradientReduction& experts_;
   LayerHooks* dense_hooks_ = nullptr;
   LayerHooks* expert_hooks_ = nullptr;
 };

@@ -6,7 +6,6 @@
 #include "collectives/all_gather.hpp"
 #include "collectives/all_reduce.hpp"
 #include "collectives/nodes.hpp"
-#include "models/gradient_norm.hpp"
 #include "runtime/errors.hpp"
 
 namespace ringside {
@@ -85,30 +84,31 @@ class ExpertParallel::Dispatch : public ExpertDispatch {
     return placement_.experts_of(group_.rank());
   }
 
-  std::size_t tokens_here(std::size_t rows, std::size_t tokens) const override {
-    if (options_.rows.ranks == 1) {
-      return rows;
-    }
-    const std::size_t first = rows * static_cast<std::size_t>(options_.rows.rank);
-    return std::min(rows, tokens - std::min(tokens, first));
+  std::vector<TokenRun> tokens_here(std::size_t rows, const Sequences* sequences) const override {
+    return options_.places.of(rows, sequences);
   }
 
-  GroupCounts group_counts(const ExpertCounts& here, std::string_view label) override {
+  // A message of [place, counts] for each run, of as many runs on every rank.
+  std::vector<RunCounts> group_counts(const std::vector<RunCounts>& here,
+                                      std::string_view label) override {
     Comm* group = options_.routing_group;
     if (group == nullptr || group->size() == 1) {
-      return {{here}, 0};
+      return here;
     }
-    ExpertCounts all(here.size() * static_cast<std::size_t>(group->size()));
-    ExpertCounts mine = here;
+    std::vector<std::int64_t> mine;
+    for (const RunCounts& run : here) {
+      mine.push_back(static_cast<std::int64_t>(run.place));
+      mine.insert(mine.end(), run.counts.begin(), run.counts.end());
+    }
+    std::vector<std::int64_t> all(mine.size() * static_cast<std::size_t>(group->size()));
     all_gather(*group, buffer_of(std::span(mine)), buffer_of(std::span(all)),
                {"ring", std::string(label) + ".group"});
-    GroupCounts counts{.ranks = {}, .me = static_cast<std::size_t>(group->rank())};
-    for (auto at = all.begin(); at != all.end();) {
-      const auto end = at + static_cast<std::ptrdiff_t>(here.size());
-      counts.ranks.emplace_back(at, end);
-      at = end;
+    std::vector<RunCounts> runs;
+    const auto width = static_cast<std::ptrdiff_t>(placement_.experts() + 1);
+    for (auto at = all.begin(); at != all.end(); at += width) {
+      runs.push_back({static_cast<std::size_t>(*at), ExpertCounts(at + 1, at + width)});
     }
-    return counts;
+    return runs;
   }
 
   std::unique_ptr<ExpertRoutes> route(Device /*device*/, const Routing& routing,
@@ -148,16 +148,19 @@ std::shared_ptr<ExpertDispatch> ExpertParallel::dispatch() const {
   return dispatch_;
 }
 
-std::vector<RouterState> ExpertParallel::end_step(Model& model, Comm& batch) const {
+std::vector<RouterState> ExpertParallel::end_step(Model& model,
+                                                  const std::vector<Comm*>& groups) const {
   std::vector<RouterState> seen;
   for (RouterState* router : routers_of(model)) {
     ExpertCounts numbers = router->counts;
     numbers.push_back(router->tokens);
     numbers.push_back(router->dropped);
-    all_reduce(batch, buffer_of(std::span(numbers)), ReduceOp::sum,
-               {options_.all_reduce, router->name + ".counts"});
-    all_reduce(batch, buffer_of(std::span(&router->balance, 1)), ReduceOp::sum,
-               {options_.all_reduce, router->name + ".balance"});
+    for (Comm* group : groups) {
+      all_reduce(*group, buffer_of(std::span(numbers)), ReduceOp::sum,
+                 {options_.all_reduce, router->name + ".counts"});
+      all_reduce(*group, buffer_of(std::span(&router->balance, 1)), ReduceOp::sum,
+                 {options_.all_reduce, router->name + ".balance"});
+    }
     router->dropped = numbers.back();
     numbers.pop_back();
     router->tokens = numbers.back();
@@ -167,44 +170,6 @@ std::vector<RouterState> ExpertParallel::end_step(Model& model, Comm& batch) con
     adjust(*router);
   }
   return seen;
-}
-
-namespace {
-
-std::vector<std::vector<Parameter*>> trainable_of(
-    const std::vector<std::vector<Parameter*>>& layers, bool experts) {
-  auto parts = trainable(layers);
-  for (auto& layer : parts) {
-    std::erase_if(layer, [&](const Parameter* p) { return p->expert != experts; });
-  }
-  return parts;
-}
-
-}  // namespace
-
-std::vector<std::vector<Parameter*>> expert_parameters(
-    const std::vector<std::vector<Parameter*>>& layers) {
-  return trainable_of(layers, true);
-}
-
-std::vector<std::vector<Parameter*>> dense_parameters(
-    const std::vector<std::vector<Parameter*>>& layers) {
-  return trainable_of(layers, false);
-}
-
-double sum_of_squares(Comm& group, const std::vector<Parameter*>& parameters,
-                      const std::string& all_reduce_algorithm, Fault fault) {
-  std::vector<Parameter*> experts;
-  std::vector<Parameter*> dense;
-  for (Parameter* p : parameters) {
-    (p->expert ? experts : dense).push_back(p);
-  }
-  double squares = sum_of_squares(experts);
-  if (fault != Fault::norm_of_rank) {
-    all_reduce(group, buffer_of(std::span(&squares, 1)), ReduceOp::sum,
-               {all_reduce_algorithm, "gradient_norm"});
-  }
-  return squares + sum_of_squares(dense);
 }
 
 }  // namespace ringside

@@ -11,11 +11,12 @@
 #include <string>
 #include <vector>
 
-#include "models/gpt_cut.hpp"
+#include "models/expert_dispatch.hpp"
 #include "models/model.hpp"
 #include "models/router_state.hpp"
 #include "parallel/expert/node_routes.hpp"
 #include "parallel/expert/placement.hpp"
+#include "parallel/expert/token_places.hpp"
 #include "parallel/fault.hpp"
 
 namespace ringside {
@@ -25,10 +26,9 @@ struct ExpertParallelOptions {
   std::string all_to_all = "pairwise";
   std::string all_reduce = "ring";
   // The ranks that have parts of one micro-batch's tokens (sequence and context parallelism): its
-  // routing group, in token order. None: this rank has all of them.
+  // routing group. None: this rank has all of them.
   Comm* routing_group = nullptr;
-  // With sequence parallelism, which of the parts of ceil(tokens / ranks) rows is here.
-  Cut rows{};
+  TokenPlaces places{};
   Fault fault = Fault::none;
 };
 
@@ -45,9 +45,10 @@ class ExpertParallel {
 
   const Placement& placement() const { return placement_; }
 
-  // After a step: counts are summed over `batch`, the ranks among which the step's tokens were cut,
-  // and all routers move their biases alike. What the routers counted is returned, for the record.
-  std::vector<RouterState> end_step(Model& model, Comm& batch) const;
+  // After a step: counts are summed over `groups`, one after the other, which make up the ranks
+  // among which the step's tokens were cut, and all routers move their biases alike. What the
+  // routers counted is returned, for the record.
+  std::vector<RouterState> end_step(Model& model, const std::vector<Comm*>& groups) const;
 
  private:
   class Dispatch;
@@ -56,16 +57,5 @@ class ExpertParallel {
   ExpertParallelOptions options_;
   std::shared_ptr<Dispatch> dispatch_;
 };
-
-// The parameters that are experts', and those that are not, by layer; of both, those that learn.
-std::vector<std::vector<Parameter*>> expert_parameters(
-    const std::vector<std::vector<Parameter*>>& layers);
-std::vector<std::vector<Parameter*>> dense_parameters(
-    const std::vector<std::vector<Parameter*>>& layers);
-
-// Of the gradients of the whole model, when dense parameters are equal on all ranks of `group` and
-// its ranks hold all experts between them. Added in f64, 8 bytes all-reduced.
-double sum_of_squares(Comm& group, const std::vector<Parameter*>& parameters,
-                      const std::string& all_reduce, Fault fault = Fault::none);
 
 }  // namespace ringside

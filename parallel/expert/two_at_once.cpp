@@ -63,8 +63,12 @@ void backward(Model& model, Both& both, LayerHooks& hooks) {
     auto* phased = dynamic_cast<PhasedLayer*>(&layer);
     const bool landing = both[0].pending != nullptr;
     const std::size_t before = both[0].layer;
+    hooks.before_backward(i);
     if (landing) {
-      hooks.before_backward(before);
+      hooks.before_weight_gradient(before);
+    }
+    if (phased == nullptr) {
+      hooks.before_weight_gradient(i);
     }
     for (UnderWay& batch : both) {
       land_gradient(model, batch);
@@ -98,7 +102,7 @@ double forward_backward_together(Model& model, const Batch& a, const Batch& b, L
   for (std::size_t m = 0; m < both.size(); ++m) {
     both[m].x = model.input_of(*batches[m]);
     both[m].saved.assign(model.layer_count(),
-                         Saved{.sequences = make_sequences(batches[m]->lengths)});
+                         Saved{.sequences = sequences_of(*batches[m])});
   }
   forward(model, both, hooks);
   double sum = 0;
@@ -109,30 +113,6 @@ double forward_backward_together(Model& model, const Batch& a, const Batch& b, L
     both[m].x = std::move(loss.grad);
   }
   backward(model, both, hooks);
-  return sum;
-}
-
-StepSum TwoAtOnce::operator()(int step) {
-  dp_.begin_step();
-  StepSum sum;
-  for (int m = 0; m < microbatches_; m += 2) {
-    const Batch a = batches_(step, m);
-    sum.tokens += a.tokens();
-    const int last = std::min(m + 1, microbatches_ - 1);
-    LayerHooks& hooks = dp_.begin_microbatch(last, microbatches_);
-    if (m == last) {
-      sum.loss += model_.forward_backward(a, hooks);
-    } else {
-      const Batch b = batches_(step, last);
-      sum.tokens += b.tokens();
-      sum.loss += forward_backward_together(model_, a, b, hooks);
-    }
-    dp_.end_microbatch();
-  }
-  dp_.end_step();
-  sum.loss = dp_.sum(sum.loss, "loss");
-  const std::int64_t tokens = dp_.sum(sum.tokens, "tokens");
-  sum.tokens = dp_.fault() == Fault::sum_not_mean ? sum.tokens : tokens;
   return sum;
 }
 

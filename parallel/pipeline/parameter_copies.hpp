@@ -22,6 +22,9 @@ class ParameterCopies {
   // last send: cross-stage operations before it could wait for each other.
   void sum_gradients(const std::vector<Parameter*>& parameters);
 
+  // The devices that have the same stages; null: no other has.
+  Comm* devices() const { return all_ ? holders_.get() : nullptr; }
+
   // Whether the parameter counts on this device: in the norm each counts once.
   bool counts_here(const Parameter& parameter) const;
 

@@ -355,7 +355,7 @@ TEST(CaseK7, WhatPassesTheCapacityGivesNothingAndIsCounted) {
 
 TEST(CaseK7, TokensOfTheRoutingGroupThatComeBeforeTakeTheirPlace) {
   Routing routing{.tokens = 4, .top_k = 1, .experts = {0, 1, 0, 0}};
-  drop_beyond(2, {1, 2}, routing);
+  drop_beyond(2, {1, 2}, routing, 0, routing.tokens);
   EXPECT_EQ(routing.experts, (std::vector<std::int32_t>{0, -1, -1, -1}));
 }
 

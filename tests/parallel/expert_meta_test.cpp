@@ -34,7 +34,7 @@ std::vector<Held> run(int ep, std::size_t hot) {
     Comm ep_group(rank, "ep", groups.together);
     TensorParallel tp(tp_group, rank.memory(), config, {.sequence = true});
     ExpertParallel experts(ep_group, rank.memory(), Placement(config.experts, ep),
-                           {.routing_group = &tp_group, .rows = {tp_group.rank(), 2}});
+                           {.routing_group = &tp_group, .places = {.cut = {tp_group.rank(), 2}}});
     const auto model =
         make_gpt({rank.memory(), rank.clock()}, config, 1,
                  {.cut = tp.cut(), .seam = tp.seam(), .dispatch = experts.dispatch()});

@@ -1,14 +1,12 @@
 // A GPT with experts, small enough for a test: trained in one process by routing groups, and over a
-// mesh of tp x dp ranks of which ep share the experts.
+// mesh of ranks of which ep share the experts.
 #pragma once
 
 #include <map>
 
 #include "models/random.hpp"
-#include "parallel/expert/dense_and_experts.hpp"
-#include "parallel/expert/expert_groups.hpp"
-#include "parallel/expert/expert_parallel.hpp"
 #include "parallel/expert/groups_in_turn.hpp"
+#include "parallel/mesh_training.hpp"
 #include "tests/parallel/tensor_training.hpp"
 
 namespace ringside {
@@ -40,7 +38,10 @@ struct ExpertTraining {
   bool by_node = false;
   bool random_placement = false;
   bool sequence = false;  // sequence parallelism, with tp
+  int zero = 0;
   int microbatches = 1;
+  ContextParallelOptions context{};
+  std::optional<PipelinePlan> pipeline{};
   int gpus_per_node = 0;  // 0: one node
   Fault fault = Fault::none;
   Ranks as = Ranks::processes;
@@ -93,63 +94,42 @@ inline void compare(const StepRecord& record, const std::vector<Parameter*>& par
   }
 }
 
-// With tensor parallelism: experts are whole on every tensor-parallel rank, as norms are.
-inline double sum_over_parts(TensorParallel& tp, Comm& ep_group,
-                             const std::vector<Parameter*>& parameters) {
-  std::vector<Parameter*> experts;
-  std::vector<Parameter*> dense;
-  for (Parameter* p : parameters) {
-    (p->expert ? experts : dense).push_back(p);
-  }
-  return tp.sum_of_squares(dense) + sum_of_squares(ep_group, experts, "ring");
-}
-
 inline ExpertSeen train_expert_rank(Rank& rank, const ExpertTraining& on, const TrainingPlan& plan,
                                     const std::vector<StepRecord>& truth) {
-  const Mesh mesh(on.mesh, rank.id());
-  const auto groups = expert_groups(mesh, on.ep);
-  Comm tp_group(rank, "tp", mesh.members({Axis::tp}));
-  Comm dp_group(rank, "dp", mesh.members({Axis::cp, Axis::dp}));
-  Comm ep_group(rank, "ep", groups.together);
-  Comm holders(rank, "edp", groups.holders);
-  Comm batch(rank, "batch",
-             mesh.members(on.sequence ? std::vector{Axis::tp, Axis::cp, Axis::dp}
-                                      : std::vector{Axis::cp, Axis::dp}));
-  GptConfig config = std::get<GptConfig>(plan.model);
+  const GptConfig& config = std::get<GptConfig>(plan.model);
   const auto places = places_by_name(config);
-  if (on.fault == Fault::masked_groups_eligible) {
-    config.router.top_groups = 0;
-  }
-  config.router.dropped_kept = on.fault == Fault::dropped_kept;
-  TensorParallel tp(tp_group, rank.memory(), config, {.sequence = on.sequence});
-  ExpertParallel ep(ep_group, rank.memory(),
-                    on.random_placement ? Placement::random(config.experts, on.ep, 7)
-                                        : Placement(config.experts, on.ep),
-                    {.by_node = on.by_node,
-                     .routing_group = on.sequence ? &tp_group : nullptr,
-                     .rows = on.sequence ? Cut{tp_group.rank(), tp_group.size()} : Cut{},
-                     .fault = on.fault});
-  const auto model = make_gpt({rank.memory(), rank.clock()}, config,
-                              plan.data.seed + static_cast<std::uint64_t>(holders.rank()),
-                              {.cut = tp.cut(), .seam = tp.seam(), .dispatch = ep.dispatch()});
-  const auto layers = model->layers();
-  const auto parameters = flatten(layers);
-  DataParallelOptions options{.bucket = Bytes{4096}, .fault = on.fault};
-  options.complete = [&](std::size_t layer) { tp.sum_partial_gradients(layers[layer]); };
-  DenseAndExperts dp(dp_group, holders, rank.memory(), layers, options);
+  const ReplicatedOptions replicated{.zero = on.zero,
+                                     .data = {.bucket = Bytes{4096}, .fault = on.fault},
+                                     .sharded = {.stage = on.zero, .bucket = Bytes{4096}}};
+  MeshTraining training(
+      rank, plan,
+      {.shape = on.mesh,
+       .microbatches = on.microbatches,
+       .replicated = replicated,
+       .tensor = {.sequence = on.sequence},
+       .context = on.context,
+       .pipeline = on.pipeline,
+       .experts = ExpertPlan{.placement = on.random_placement
+                                              ? Placement::random(config.experts, on.ep, 7)
+                                              : Placement(config.experts, on.ep),
+                             .by_node = on.by_node,
+                             .fault = on.fault}});
+  training.distribute();
+  const auto parameters = training.parameters();
   const auto optimizer = make_optimizer(plan.optimizer, rank.memory(), parameters);
-  dp.broadcast_weights();
-  DataParallelStep step(dp_group, dp, *model, plan, on.microbatches);
   ExpertSeen seen;
   const auto gradient = [&](int s) {
-    const StepSum sum = step(s);
-    const auto routers = ep.end_step(*model, batch);
-    seen.balance = balance_of(routers.front());
-    seen.dropped = routers.front().dropped;
+    const StepSum sum = training.gradient(s);
+    const auto& routers = training.experts()->routers();
+    if (!routers.empty()) {
+      seen.balance = balance_of(routers.front());
+      seen.dropped = routers.front().dropped;
+    }
     return sum;
   };
   train(plan, parameters, *optimizer, gradient,
         [&](int s, const StepRecord& record) {
+          training.end_update();
           const StepRecord& reference = truth[static_cast<std::size_t>(s)];
           compare(record, parameters, reference, places, seen);
           seen.loss = std::max(seen.loss, relative(reference.loss, record.loss));
@@ -162,12 +142,7 @@ inline ExpertSeen train_expert_rank(Rank& rank, const ExpertTraining& on, const 
             }
           }
         },
-        {.norm = [&] {
-          return norm_of(tp_group.size() > 1
-                             ? sum_over_parts(tp, ep_group, parameters)
-                             : sum_of_squares(ep_group, parameters, "ring", on.fault),
-                         parameters);
-        }});
+        training.seams());
   for (const auto& sum : rank.traffic().sums()) {
     const std::string_view label(sum.label);
     if (label.ends_with(".dispatch") || label.ends_with(".combine")) {
