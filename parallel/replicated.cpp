@@ -29,9 +29,8 @@ std::vector<Parameter*> Replicated::parameters() {
     return zero_->parameters();
   }
   auto all = flatten(model_.layers());
-  std::erase_if(all, [this](const Parameter* p) {
-    return options_.data.meant && !options_.data.meant(*p);
-  });
+  std::erase_if(
+      all, [this](const Parameter* p) { return options_.data.meant && !options_.data.meant(*p); });
   return all;
 }
 

@@ -11,7 +11,7 @@
 namespace ringside {
 
 struct ReplicatedOptions {
-  int zero = 0;               // stage; 0: plain data parallelism
+  int zero = 0;                // stage; 0: plain data parallelism
   DataParallelOptions data{};  // of plain data parallelism
   ZeroOptions sharded{};       // of ZeRO
 };

@@ -6,11 +6,9 @@ namespace ringside {
 
 namespace {
 
-// The first rank that holds the same part of the model.
-std::size_t first_of_place(const Settings& s, std::size_t rank) {
-  const Mesh mesh = mesh_of(s, static_cast<int>(rank));
-  return static_cast<std::size_t>(mesh.at(Axis::tp) +
-                                  s.parallel.tp * s.parallel.cp * mesh.at(Axis::pp));
+// The ranks that hold the same part of the model, and the same experts.
+std::vector<int> holders_of_all(const Settings& s, std::size_t rank) {
+  return expert_data_group(mesh_of(s, static_cast<int>(rank)), s.parallel.ep);
 }
 
 // The first step in which a rank holds other bits than the first of its place, and the first such
@@ -19,7 +17,8 @@ std::string replicas_seen(const Settings& settings, const TrainingOutcome& outco
   const bool gradients = settings.parallel.zero == 0;
   for (std::size_t s = 0; s < outcome.ranks.front().size(); ++s) {
     for (std::size_t r = 1; r < outcome.ranks.size(); ++r) {
-      const auto& first = outcome.ranks[first_of_place(settings, r)];
+      const auto& first =
+          outcome.ranks[static_cast<std::size_t>(holders_of_all(settings, r).front())];
       const auto& other = outcome.ranks[r][s];
       if (other.parameter_hash != first[s].parameter_hash ||
           (gradients && other.gradient_hash != first[s].gradient_hash)) {
@@ -65,7 +64,8 @@ Checks check_parts(const CheckContext& context) {
       "gradients and values of norms" +
           std::string(tp > kv ? ", and of KV heads, each on " + std::to_string(tp / kv) + " ranks"
                               : ""))};
-  if (gradient_ranks(s) > 1 && s.parallel.zero < 3) {
+  const bool held_once = holders_of_all(s, 0).size() == 1;
+  if (!held_once && s.parallel.zero < 3) {
     const std::string seen = replicas_seen(s, context.main);
     checks.push_back(holds("replicas.bits", seen == "equal", seen, "equal on every replica",
                            "the ranks of one place in the model"));
@@ -79,17 +79,11 @@ Checks check_parts(const CheckContext& context) {
 
 Checks check_replicas(const CheckContext& context) {
   const int zero = context.settings.parallel.zero;
-  if (context.settings.parallel.ep > 1) {
-    return {{.name = "replicas.bits",
-             .measured = "parallel.ep = " + std::to_string(context.settings.parallel.ep),
-             .gate = "equal on every rank",
-             .verdict = CheckVerdict::not_applicable,
-             .note = "ranks hold different experts; gradients compares each with one process"}};
-  }
   if (context.settings.parallel.tp > 1) {
     return check_parts(context);
   }
-  if (zero == 3 || (context.settings.parallel.pp > 1 && gradient_ranks(context.settings) == 1)) {
+  const Settings& s = context.settings;
+  if (zero == 3 || (s.parallel.pp * s.parallel.ep > 1 && holders_of_all(s, 0).size() == 1)) {
     return {no_replicas()};
   }
   const std::string seen = replicas_seen(context.settings, context.main);

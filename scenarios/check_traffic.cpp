@@ -17,11 +17,12 @@ namespace {
 
 // What the run counted under operation and label.
 template <class Wanted>
-Figures counted(const RankReport& report, std::string_view operation, Wanted wanted) {
+Figures counted(const RankReport& report, std::string_view operation, Wanted wanted,
+                Held held = Held::dense) {
   Figures figures;
   for (const auto& sum : report.sums) {
-    if (std::string_view(sum.group) == "dp" && std::string_view(sum.operation) == operation &&
-        wanted(std::string_view(sum.label))) {
+    if (std::string_view(sum.group) == (held == Held::dense ? "dp" : "edp") &&
+        std::string_view(sum.operation) == operation && wanted(std::string_view(sum.label))) {
       figures += {sum.sent_bytes, sum.received_bytes};
     }
   }
@@ -146,20 +147,27 @@ std::vector<TrafficComparison> compare_traffic(const Settings& s, const JobResul
     rows.insert(rows.end(), more.begin(), more.end());
   }
   if (has_experts(s)) {
-    rows = compare_expert_traffic(s, count_routing(s, text_of(s)), job);
+    const auto more = compare_expert_traffic(s, count_routing(s, text_of(s)), job);
+    rows.insert(rows.end(), more.begin(), more.end());
   }
   for (int r = 0; r < s.ranks; ++r) {
     const RankReport& report = job.ranks[static_cast<std::size_t>(r)].report;
     const std::string reduction = gradient_operation(s);
-    rows.push_back(compare(r, reduction, "gradients", gradient_formula_text(s),
-                           counted(report, reduction, is_gradient), gradient_formula(s, r)));
-    if (s.parallel.zero > 0) {
-      rows.push_back(compare(r, "all_gather", "parameters", parameter_formula_text(s),
-                             counted(report, "all_gather", is_parameter), parameter_formula(s, r)));
+    for (const Held held : parts_held(s)) {
+      const std::string of = held == Held::dense ? "" : " of experts";
+      rows.push_back(compare(r, reduction, "gradients" + of, gradient_formula_text(s),
+                             counted(report, reduction, is_gradient, held),
+                             gradient_formula(s, r, held)));
+      if (s.parallel.zero > 0) {
+        rows.push_back(compare(r, "all_gather", "parameters" + of, parameter_formula_text(s),
+                               counted(report, "all_gather", is_parameter, held),
+                               parameter_formula(s, r, held)));
+      }
+      rows.push_back(compare(r, "broadcast", "weights" + of, weight_formula_text(s),
+                             counted(
+                                 report, "broadcast", [](std::string_view) { return true; }, held),
+                             weight_formula(s, r, held)));
     }
-    rows.push_back(compare(r, "broadcast", "weights", weight_formula_text(s),
-                           counted(report, "broadcast", [](std::string_view) { return true; }),
-                           weight_formula(s, r)));
     rows.push_back(compare(
         r, "all_reduce", number_labels(s), number_formula_text(s),
         counted(report, "all_reduce",

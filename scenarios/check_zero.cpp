@@ -61,23 +61,25 @@ ElementBytes element_bytes(const Settings& s) {
 
 State state_by_formula(const Settings& s, int rank) {
   const ElementBytes bytes = element_bytes(s);
-  const int dp = gradient_ranks(s);
   std::int64_t count = 0;
   std::int64_t padded = 0;
   std::int64_t shards = 0;
   std::int64_t real = 0;
-  for (const Bucket& bucket : buckets_of(s, rank)) {
-    count += static_cast<std::int64_t>(bucket.count);
-    padded += static_cast<std::int64_t>(bucket.padded);
-    shards += static_cast<std::int64_t>(shard_size(bucket, dp));
-    real += static_cast<std::int64_t>(
-        real_elements(bucket, dp, AxisGroup(s, gradient_axes(), rank).me));
+  for (const Held held : parts_held(s)) {
+    const AxisGroup group = holders_of(s, held, rank);
+    for (const Bucket& bucket : buckets_of(s, rank, held)) {
+      count += static_cast<std::int64_t>(bucket.count);
+      padded += static_cast<std::int64_t>(bucket.padded);
+      shards += static_cast<std::int64_t>(shard_size(bucket, group.size));
+      real += static_cast<std::int64_t>(real_elements(bucket, group.size, group.me));
+    }
   }
+  const auto frozen = static_cast<std::int64_t>(frozen_elements(s, rank));
   const int stage = s.parallel.zero;
   const std::int64_t summed = stage == 0 && s.dp.sync_every_microbatch ? 2 : 1;
-  return {bytes.value * (stage == 0   ? count
-                         : stage == 3 ? shards
-                                      : padded),
+  return {bytes.value * (frozen + (stage == 0   ? count
+                                   : stage == 3 ? shards
+                                                : padded)),
           bytes.value * (stage > 1 ? shards : summed * padded),
           bytes.optimizer * (stage == 0 ? count : real)};
 }

@@ -32,8 +32,10 @@ std::int64_t others(const AxisGroup& group, std::size_t n) {
 
 }  // namespace
 
-AxisGroup::AxisGroup(const Settings& s, const std::vector<Axis>& axes, int rank) {
-  const std::vector<int> members = mesh_of(s, rank).members(axes);
+AxisGroup::AxisGroup(const Settings& s, const std::vector<Axis>& axes, int rank)
+    : AxisGroup(s, mesh_of(s, rank).members(axes), rank) {}
+
+AxisGroup::AxisGroup(const Settings& s, const std::vector<int>& members, int rank) {
   const Cluster cluster = cluster_of(s);
   for (const int r : members) {
     node_of.push_back(cluster.node_of(r));
@@ -51,6 +53,16 @@ AxisGroup AxisGroup::neighbours(int count) const {
   part.size = count;
   part.me = me % count;
   return part;
+}
+
+std::vector<Held> parts_held(const Settings& settings) {
+  return has_experts(settings) ? std::vector{Held::dense, Held::experts} : std::vector{Held::dense};
+}
+
+AxisGroup holders_of(const Settings& s, Held held, int rank) {
+  return held == Held::dense
+             ? AxisGroup(s, gradient_axes(), rank)
+             : AxisGroup(s, expert_data_group(mesh_of(s, rank), s.parallel.ep), rank);
 }
 
 Figures all_reduce_elements(const Settings& s, const AxisGroup& group, std::size_t n,

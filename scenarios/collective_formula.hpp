@@ -28,9 +28,11 @@ struct Figures {
   }
 };
 
-// The group of an axis, or a product of axes, that a rank belongs to.
+// The group of an axis, or a product of axes, that a rank belongs to; or another one, of these
+// members.
 struct AxisGroup {
   AxisGroup(const Settings& settings, const std::vector<Axis>& axes, int rank);
+  AxisGroup(const Settings& settings, const std::vector<int>& members, int rank);
 
   // The `count` neighbours of this group among which this rank is: 0 to count - 1, and so on.
   AxisGroup neighbours(int count) const;
@@ -40,6 +42,15 @@ struct AxisGroup {
   std::vector<int> node_of{};
   bool several_nodes = false;
 };
+
+// Parameters by who holds the same: of a mixture, experts are spread over ep of the others' ranks.
+enum class Held : std::uint8_t { dense, experts };
+
+// Those that a model has.
+std::vector<Held> parts_held(const Settings& settings);
+
+// The ranks that hold the same, over which its gradients are summed.
+AxisGroup holders_of(const Settings& settings, Held held, int rank);
 
 // Elements that the rank sends and receives in an all-reduce of n elements of so many bytes in all.
 // The published formulas for the two algorithms that have one; a row's own claim for others, whose

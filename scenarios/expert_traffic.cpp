@@ -1,164 +1,214 @@
 #include "scenarios/expert_traffic.hpp"
 
 #include <algorithm>
-#include <set>
 
+#include "collectives/all_to_all.hpp"
+#include "scenarios/collective_formula.hpp"
 #include "scenarios/model_settings.hpp"
 #include "scenarios/parallel_options.hpp"
+#include "scenarios/pipeline_settings.hpp"
 
 namespace ringside {
 
 namespace {
 
-// Where ranks are, and who holds what.
-class Ground {
- public:
-  explicit Ground(const Settings& s)
-      : cluster_(cluster_of(s)), placement_(placement_of(s)), ep_(s.parallel.ep) {}
-
-  // World rank that computes the expert for the tokens of `source`.
-  int owner(int source, std::int32_t expert) const {
-    return source / ep_ * ep_ + placement_.rank_of(static_cast<std::size_t>(expert));
-  }
-
-  int node(int rank) const { return cluster_.node_of(rank); }
-
-  // Who takes a token of `source` on the node of `owner`: the rank with the same place there.
-  int forwarder(int source, int owner) const {
-    return first_in_node(owner, source) + (source - first_in_node(source, source));
-  }
-
- private:
-  // Of the members of source's group that are on the node of `rank`.
-  int first_in_node(int rank, int source) const {
-    int first = source / ep_ * ep_;
-    while (node(first) != node(rank)) {
-      ++first;
-    }
-    return first;
-  }
-
-  Cluster cluster_;
-  Placement placement_;
-  int ep_;
-};
-
-class Counting {
- public:
-  Counting(const Settings& s, RoutingCounted& counted)
-      : ground_(s), by_node_(s.parallel.dispatch == "by_node"), counted_(counted) {}
-
-  void take(const RoutedGroup& group) {
-    const Routing& routing = group.routing;
-    for (std::size_t t = 0; t < routing.tokens; ++t) {
-      std::set<int> nodes;
-      for (std::size_t j = 0; j < routing.top_k; ++j) {
-        const std::int32_t expert = routing.experts[t * routing.top_k + j];
-        if (expert >= 0) {
-          choice(group.rank, ground_.owner(group.rank, expert), nodes);
-        }
-      }
-      const auto count = static_cast<std::int64_t>(nodes.size());
-      ++counted_.tokens;
-      counted_.nodes += count;
-      counted_.most_nodes = std::max(counted_.most_nodes, count);
-    }
-  }
-
- private:
-  void choice(int source, int owner, std::set<int>& nodes) {
-    ++counted_.rows[static_cast<std::size_t>(owner)];
-    const bool new_node = nodes.insert(ground_.node(owner)).second;
-    if (!by_node_) {
-      move(source, owner);
-      return;
-    }
-    const int forwarder = ground_.forwarder(source, owner);
-    if (new_node) {
-      move(source, forwarder);
-    }
-    if (forwarder != owner) {
-      ++of(forwarder).out_inside;
-      ++of(owner).in_inside;
-    }
-  }
-
-  void move(int from, int to) {
-    if (from != to) {
-      ++of(from).out;
-      ++of(to).in;
-      of(from).out_across += ground_.node(from) != ground_.node(to) ? 1 : 0;
-    }
-  }
-
-  CopiesCounted& of(int rank) { return counted_.ranks[static_cast<std::size_t>(rank)]; }
-
-  Ground ground_;
-  bool by_node_;
-  RoutingCounted& counted_;
-};
-
-struct Moved {
-  std::int64_t sent = 0;
-  std::int64_t received = 0;
-};
-
-Moved counted_under(const RankReport& report, std::string_view ending) {
-  Moved bytes;
+// What the run counted in groups whose names begin so, under labels that end so.
+Figures counted_under(const RankReport& report, std::string_view group,
+                      const std::vector<std::string_view>& endings) {
+  Figures figures;
   for (const auto& sum : report.sums) {
-    if (std::string_view(sum.group).starts_with("ep") &&
-        std::string_view(sum.label).ends_with(ending)) {
-      bytes.sent += sum.sent_bytes;
-      bytes.received += sum.received_bytes;
+    const std::string_view label(sum.label);
+    const bool wanted = std::ranges::any_of(
+        endings, [&](std::string_view ending) { return label.ends_with(ending); });
+    if (std::string_view(sum.group).starts_with(group) && wanted) {
+      figures += {sum.sent_bytes, sum.received_bytes};
     }
   }
-  return bytes;
+  return figures;
 }
 
-TrafficComparison row(int rank, std::string label, std::string formula, Moved seen,
-                      std::int64_t sent, std::int64_t received) {
-  return {rank,      "all_to_all_v", std::move(label), std::move(formula),
-          seen.sent, sent,           seen.received,    received};
+TrafficComparison row(int rank, std::string operation, std::string label, std::string formula,
+                      Figures seen, Figures expected) {
+  return {rank,      std::move(operation), std::move(label), std::move(formula),
+          seen.sent, expected.sent,        *seen.received,   expected.received};
 }
+
+// An all-to-all of `each` elements of 8 bytes for every rank of a group.
+Figures counts_exchanged(const Settings& s, const AxisGroup& group, std::int64_t each) {
+  const auto p = static_cast<std::size_t>(group.size);
+  const auto n = p * static_cast<std::size_t>(each);
+  const auto algorithm = chosen("all_to_all", s.collectives.all_to_all, group.several_nodes, 8 * n);
+  const auto sent = static_cast<std::int64_t>(
+      pick(all_to_all_algorithms(), "all_to_all", algorithm)
+          .sent({.p = group.size, .n = n, .rank = group.me, .node_of = group.node_of}));
+  return {8 * sent, algorithm == "pairwise" ? std::optional(8 * sent) : std::nullopt};
+}
+
+class Formulas {
+ public:
+  Formulas(const Settings& s, const CopiesCounted& copies, int rank)
+      : s_(s),
+        copies_(copies),
+        rank_(rank),
+        passes_(s.parallel.recompute == "full" ? 2 : 1),
+        by_node_(s.parallel.dispatch == "by_node") {}
+
+  // Tokens go out in every forward and their gradients in backward; results come back alike.
+  Figures dispatch() const { return Figures{copies_.out, copies_.in} * both(); }
+
+  Figures combine() const { return Figures{copies_.in, copies_.out} * both(); }
+
+  Figures dispatch_inside() const {
+    return Figures{copies_.out_inside, copies_.in_inside} * both();
+  }
+
+  Figures combine_inside() const { return Figures{copies_.in_inside, copies_.out_inside} * both(); }
+
+  // Of choices, there, and their gradients back: a number a choice, or by node the token's top_k.
+  Figures weights() const {
+    const std::int64_t numbers = by_node_ ? s_.model.top_k : 1;
+    Figures figures{numbers * (passes_ * copies_.out + copies_.in),
+                    numbers * (passes_ * copies_.in + copies_.out)};
+    figures += {passes_ * copies_.out_inside + copies_.in_inside,
+                passes_ * copies_.in_inside + copies_.out_inside};
+    return figures * element_of(s_);
+  }
+
+  // How many rows will come: of each expert of the receiver; by node, tokens for it and the choices
+  // of each, and then inside.
+  Figures counts() const {
+    const AxisGroup group(s_, expert_group(mesh_of(s_, rank_), s_.parallel.ep), rank_);
+    const std::int64_t each = s_.model.experts / s_.parallel.ep;
+    if (!by_node_) {
+      return counts_exchanged(s_, group, each) * (passes_ * copies_.routings);
+    }
+    Figures figures = counts_exchanged(s_, rail(), 1);
+    figures += counts_exchanged(s_, inside(), each);
+    figures = figures * (passes_ * copies_.routings);
+    constexpr std::int64_t choice = 4;  // bytes
+    return figures += Figures{copies_.out, copies_.in} * (passes_ * choice * s_.model.top_k);
+  }
+
+  // Choices by expert, tokens, what was dropped, and the balance, of every router once a step; and
+  // without ZeRO the squares of the experts' gradients.
+  Figures sums() const {
+    std::vector<Axis> axes{Axis::cp, Axis::dp};
+    if (s_.parallel.sp && s_.parallel.tp > 1) {
+      axes.insert(axes.begin(), Axis::tp);
+    }
+    const int routers = layers_here(s_, rank_, std::nullopt).blocks;
+    Figures figures = of_a_router({s_, axes, rank_});
+    if (s_.parallel.schedule == "dualpipe" && s_.parallel.pp > 1) {
+      figures += of_a_router({s_, copies_of_stages(), rank_});
+    }
+    figures = figures * routers;
+    if (s_.parallel.zero == 0) {
+      const AxisGroup group(s_, expert_group(mesh_of(s_, rank_), s_.parallel.ep), rank_);
+      figures += all_reduce_elements(s_, group, 1, 8);
+    }
+    return figures * (std::int64_t{8} * s_.train.steps);
+  }
+
+  // Of every run of tokens its place and its choices by expert, where several ranks have the tokens
+  // of a micro-batch.
+  Figures routing_groups() const {
+    const std::int64_t ranks = std::int64_t{s_.parallel.cp} * (s_.parallel.sp ? s_.parallel.tp : 1);
+    const std::int64_t bytes =
+        (ranks - 1) * passes_ * copies_.runs * (s_.model.experts + 1) * std::int64_t{8};
+    return {bytes, bytes};
+  }
+
+ private:
+  std::int64_t both() const { return (passes_ + 1) * s_.model.hidden * element_of(s_); }
+
+  Figures of_a_router(const AxisGroup& group) const {
+    const auto numbers = static_cast<std::size_t>(s_.model.experts) + 2;
+    Figures figures = all_reduce_elements(s_, group, numbers, 8 * numbers);
+    return figures += all_reduce_elements(s_, group, 1, 8);
+  }
+
+  // The devices that have the same stages as this rank's.
+  std::vector<int> copies_of_stages() const {
+    const Schedule schedule = schedule_of(s_);
+    const StagePlacement placement(schedule);
+    const auto devices = mesh_of(s_, rank_).members({Axis::pp});
+    const int device = mesh_of(s_, rank_).at(Axis::pp);
+    std::vector<int> ranks;
+    for (const int d : placement.devices_of(placement.stages_on(device).front())) {
+      ranks.push_back(devices[static_cast<std::size_t>(d)]);
+    }
+    return ranks;
+  }
+
+  // Of the expert-parallel group: those on this rank's node, and those with its place on theirs.
+  AxisGroup inside() const {
+    return part([&](int node, int, int) { return node == node_of(rank_); });
+  }
+
+  AxisGroup rail() const {
+    return part([&](int, int place, int own) { return place == own; });
+  }
+
+  int node_of(int rank) const { return cluster_of(s_).node_of(rank); }
+
+  template <class Wanted>
+  AxisGroup part(Wanted wanted) const {
+    const auto group = expert_group(mesh_of(s_, rank_), s_.parallel.ep);
+    const auto place_of = [&](int rank) {
+      return static_cast<int>(std::ranges::count_if(
+          group, [&](int r) { return r < rank && node_of(r) == node_of(rank); }));
+    };
+    std::vector<int> members;
+    for (const int r : group) {
+      if (wanted(node_of(r), place_of(r), place_of(rank_))) {
+        members.push_back(r);
+      }
+    }
+    return {s_, members, rank_};
+  }
+
+  const Settings& s_;
+  const CopiesCounted& copies_;
+  int rank_;
+  std::int64_t passes_;
+  bool by_node_;
+};
 
 }  // namespace
-
-RoutingCounted count_routing(const Settings& settings, std::string_view text) {
-  const GroupsInTurn truth = train_groups_in_turn(plan_of(settings, text), settings.parallel.dp,
-                                                  settings.parallel.microbatches);
-  RoutingCounted counted;
-  counted.ranks.resize(static_cast<std::size_t>(settings.ranks));
-  counted.rows.resize(static_cast<std::size_t>(settings.ranks));
-  Counting counting(settings, counted);
-  for (const RoutedGroup& group : truth.groups) {
-    counting.take(group);
-  }
-  return counted;
-}
 
 std::vector<TrafficComparison> compare_expert_traffic(const Settings& s,
                                                       const RoutingCounted& counted,
                                                       const JobResult& job) {
-  const std::int64_t passes = s.parallel.recompute == "full" ? 2 : 1;
-  const auto row_bytes = static_cast<std::int64_t>(s.model.hidden) *
-                         static_cast<std::int64_t>(size_of(element_type(s)));
-  // Tokens go out in every forward and their gradients in backward; results come back alike.
-  const std::int64_t both = (passes + 1) * row_bytes;
   std::vector<TrafficComparison> rows;
   for (int r = 0; r < s.ranks; ++r) {
     const RankReport& report = job.ranks[static_cast<std::size_t>(r)].report;
-    const CopiesCounted& c = counted.ranks[static_cast<std::size_t>(r)];
-    rows.push_back(row(r, "dispatch", "copies hidden bytes, there and of gradients",
-                       counted_under(report, ".dispatch"), both * c.out, both * c.in));
-    rows.push_back(row(r, "combine", "the same, back", counted_under(report, ".combine"),
-                       both * c.in, both * c.out));
+    const Formulas formulas(s, counted.ranks[static_cast<std::size_t>(r)], r);
+    const auto add = [&](const char* operation, const char* label, const char* formula,
+                         const char* group, const std::vector<std::string_view>& endings,
+                         Figures expected) {
+      rows.push_back(
+          row(r, operation, label, formula, counted_under(report, group, endings), expected));
+    };
+    add("all_to_all_v", "dispatch", "copies hidden bytes, there and of gradients", "ep",
+        {".dispatch"}, formulas.dispatch());
+    add("all_to_all_v", "combine", "the same, back", "ep", {".combine"}, formulas.combine());
     if (s.parallel.dispatch == "by_node") {
-      rows.push_back(row(r, "dispatch inside", "copies forwarded, hidden bytes",
-                         counted_under(report, ".dispatch.in"), both * c.out_inside,
-                         both * c.in_inside));
-      rows.push_back(row(r, "combine inside", "the same, back",
-                         counted_under(report, ".combine.in"), both * c.in_inside,
-                         both * c.out_inside));
+      add("all_to_all_v", "dispatch inside", "copies forwarded, hidden bytes", "ep",
+          {".dispatch.in"}, formulas.dispatch_inside());
+      add("all_to_all_v", "combine inside", "the same, back", "ep", {".combine.in"},
+          formulas.combine_inside());
+    }
+    add("all_to_all_v", "weights of choices", "a number a choice, there and of gradients", "ep",
+        {".weights", ".weights.in"}, formulas.weights());
+    add("all_to_all", "counts of rows", "8 bytes an expert, micro-batch and layer", "ep",
+        {".counts", ".routes"}, formulas.counts());
+    Figures sums = counted_under(report, "", {".router.counts", ".router.balance"});
+    sums += counted_under(report, "ep", {"gradient_norm"});
+    rows.push_back(row(r, "all_reduce", "sums of routers",
+                       "experts + 3 numbers a router and step; a norm", sums, formulas.sums()));
+    if (s.parallel.cp > 1 || s.parallel.sp) {
+      add("all_gather", "routing groups", "experts + 1 numbers a run of tokens", "routing",
+          {".group"}, formulas.routing_groups());
     }
   }
   return rows;

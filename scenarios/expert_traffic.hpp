@@ -19,6 +19,8 @@ struct CopiesCounted {
   std::int64_t out_inside = 0;  // by node: forwarded inside the node
   std::int64_t in_inside = 0;
   std::int64_t out_across = 0;  // of `out`: to another node
+  std::int64_t routings = 0;    // that the rank took part in: of a micro-batch, in a layer
+  std::int64_t runs = 0;        // of neighbouring tokens in these
 };
 
 struct RoutingCounted {
@@ -32,7 +34,8 @@ struct RoutingCounted {
 // Of a training of the scenario in one process, on `text`.
 RoutingCounted count_routing(const Settings& settings, std::string_view text);
 
-// Rows for the report: dispatch and combine of every rank, forward and backward together.
+// Rows for the report, of every rank, forward and backward together: dispatch and combine, the
+// weights of choices, what is counted before, and what routers sum after.
 std::vector<TrafficComparison> compare_expert_traffic(const Settings& settings,
                                                       const RoutingCounted& counted,
                                                       const JobResult& job);

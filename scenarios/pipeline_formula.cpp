@@ -71,16 +71,19 @@ Figures stage_copies_formula(const Settings& s, int rank) {
   const int last = placement.devices_of(schedule.stages - 1).front();
   const bool all = placement.devices_of(placement.stages_on(device).front()).size() > 1;
   const bool table = !all && s.model.tied && first != last && (device == first || device == last);
-  const int data_rank = AxisGroup(s, gradient_axes(), rank).me;
-  const auto buckets = buckets_of(s, rank);
   std::int64_t bytes = 0;
-  for (const Bucket& bucket : buckets) {
-    // The head's is the first to be reduced.
-    const bool tied = table && (device == first ? bucket.layer == 0 : &bucket == &buckets.front());
-    if (all || tied) {
-      // Two ranks: each sends as much as there is.
-      bytes += static_cast<std::int64_t>(
-          s.parallel.zero > 0 ? real_elements(bucket, gradient_ranks(s), data_rank) : bucket.count);
+  for (const Held held : parts_held(s)) {
+    const AxisGroup group = holders_of(s, held, rank);
+    const auto buckets = buckets_of(s, rank, held);
+    for (const Bucket& bucket : buckets) {
+      // The head's is the first to be reduced.
+      const bool tied = table && held == Held::dense &&
+                        (device == first ? bucket.layer == 0 : &bucket == &buckets.front());
+      if (all || tied) {
+        // Two ranks: each sends as much as there is.
+        bytes += static_cast<std::int64_t>(
+            s.parallel.zero > 0 ? real_elements(bucket, group.size, group.me) : bucket.count);
+      }
     }
   }
   bytes *= s.train.steps * element_of(s);

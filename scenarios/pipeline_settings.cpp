@@ -137,11 +137,12 @@ LayersHere layers_here(const Settings& s, int rank, std::optional<int> microbatc
   return count_layers(layers_of(plan.split, stages), static_cast<std::size_t>(s.model.layers));
 }
 
-std::int64_t gathers_of_stage(const Schedule& schedule, int device, int stage) {
+std::int64_t gathers_of_stages(const Schedule& schedule, int device,
+                               const std::vector<int>& stages) {
   std::int64_t gathers = 0;
   int outstanding = 0;
   for (const Action& action : schedule.devices[static_cast<std::size_t>(device)]) {
-    if (action.stage != stage) {
+    if (std::ranges::find(stages, action.stage) == stages.end()) {
       continue;
     }
     const bool released = action.kind == ActionKind::weight_gradient;

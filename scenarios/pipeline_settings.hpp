@@ -32,9 +32,10 @@ struct LayersHere {
 // Without a micro-batch, all that the rank has.
 LayersHere layers_here(const Settings& settings, int rank, std::optional<int> microbatch);
 
-// How often ZeRO-3 gathers the parameters of a stage in a step: for every F and B, or, where I and
-// W are apart, once for as long as any W is outstanding. 2 for each micro-batch without a pipeline.
-std::int64_t gathers_of_stage(const Schedule& schedule, int device, int stage);
+// How often ZeRO-3 gathers parameters that these of a device's stages use in a step: for every F
+// and B, or, where I and W are apart, once for as long as any W is outstanding.
+std::int64_t gathers_of_stages(const Schedule& schedule, int device,
+                               const std::vector<int>& stages);
 
 // The stages and layers in words: "3 + 2 + 2 + 4 layers".
 std::string stages_text(const Settings& settings);

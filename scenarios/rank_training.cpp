@@ -81,6 +81,17 @@ std::vector<std::size_t> places_in_whole(const TrainingPlan& plan, Model& model)
   return places;
 }
 
+// Of the whole tensors; nothing of those that are empty, as gradients are of what does not learn.
+TensorValues cut(const std::vector<PieceOf>& parts, const TensorValues& wholes) {
+  TensorValues values(parts.size());
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    if (!wholes[p].empty()) {
+      values[p] = parts_of({parts[p]}, {wholes[p]}).front();
+    }
+  }
+  return values;
+}
+
 TensorValues picked(const TensorValues& all, const std::vector<std::size_t>& places) {
   TensorValues values;
   for (const std::size_t place : places) {
@@ -146,8 +157,8 @@ const StepRecord& RankTraining::own_reference(int step) {
   }
   own_reference_ = {.loss = whole.loss,
                     .gradient_norm = whole.gradient_norm,
-                    .gradients = parts_of(parts_, picked(whole.gradients, places_)),
-                    .parameters = parts_of(parts_, picked(whole.parameters, places_)),
+                    .gradients = cut(parts_, picked(whole.gradients, places_)),
+                    .parameters = cut(parts_, picked(whole.parameters, places_)),
                     .skipped = whole.skipped};
   return own_reference_;
 }

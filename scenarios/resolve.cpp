@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include "parallel/context/context_parallel.hpp"
-#include "parallel/expert/expert_groups.hpp"
 #include "parallel/expert/placement.hpp"
 #include "parallel/mlp_split.hpp"
 #include "runtime/errors.hpp"
@@ -126,7 +125,7 @@ void check_experts_by_node(const Settings& settings) {
   const Cluster cluster = cluster_of(settings);
   for (int r = 0; r < settings.ranks; ++r) {
     std::map<int, int> on_node;
-    for (const int member : expert_groups(mesh_of(settings, r), settings.parallel.ep).together) {
+    for (const int member : expert_group(mesh_of(settings, r), settings.parallel.ep)) {
       ++on_node[cluster.node_of(member)];
     }
     for (const auto& [node, count] : on_node) {
@@ -161,7 +160,7 @@ void check_expert_parallel(const Settings& settings) {
   if (!settings.train.save.empty() || !settings.train.resume.empty()) {
     throw BadUse("a model of experts cannot be saved yet: leave train.save and train.resume out");
   }
-  require_expert_parallel(p.ep, gradient_ranks(settings));
+  expert_group(mesh_of(settings, 0), p.ep);
   Placement(static_cast<std::size_t>(settings.model.experts), p.ep);
   if (p.dispatch == "by_node") {
     check_experts_by_node(settings);

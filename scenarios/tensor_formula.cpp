@@ -81,9 +81,10 @@ Figures seams_formula(const Settings& s, std::string_view text, int rank,
   return figures * element_of(s);
 }
 
-// Two forward, two back; forward again when all is recomputed.
+// One forward, one back of attention, and as many of an MLP, not of a mixture, which every rank has
+// whole; forward again when all is recomputed.
 int seams_of_a_block(const Settings& s) {
-  return s.parallel.recompute == "full" ? 6 : 4;
+  return (has_experts(s) ? 1 : 2) * (s.parallel.recompute == "full" ? 3 : 2);
 }
 
 // Elements whose gradient so many neighbouring ranks each have a part of.
@@ -98,6 +99,11 @@ std::vector<HeldInParts> held_in_parts(const Settings& s, const GptConfig& confi
   std::vector<HeldInParts> all;
   if (s.parallel.sp) {
     all.resize(2 * blocks + static_cast<std::size_t>(here.norm), {config.hidden, s.parallel.tp});
+    if (config.experts > 0) {
+      const std::size_t experts = 3 * config.experts / static_cast<std::size_t>(s.parallel.ep);
+      all.resize(all.size() + blocks, {config.hidden * config.experts, s.parallel.tp});
+      all.resize(all.size() + blocks * experts, {config.hidden * config.ffn, s.parallel.tp});
+    }
   }
   const GptShare share = share_of(config, {.rank = 0, .ranks = s.parallel.tp});
   if (share.kv_copies > 1) {

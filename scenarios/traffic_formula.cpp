@@ -46,23 +46,28 @@ struct TimesAStep {
 
 TimesAStep times_a_step(const Settings& s, int rank, const Bucket& bucket) {
   if (s.parallel.pp == 1) {
-    return {.reductions = reductions_of(s),
-            .gathers = 2 * users_of(s, bucket) * s.parallel.microbatches};
+    return {.reductions = reductions_of(s), .gathers = 2 * users_of(s, bucket) * passes_of(s)};
   }
   const PipelinePlan plan = pipeline_plan(s);
   const int device = mesh_of(s, rank).at(Axis::pp);
   const int stage = stage_of(plan, device, bucket.layer);
+  std::vector<int> users{stage};
+  const int last = plan.schedule.stages - 1;
+  if (s.model.tied && stage == 0 && bucket.layer == 0 &&
+      std::ranges::count(StagePlacement(plan.schedule).stages_on(device), last) > 0) {
+    users.push_back(last);
+  }
   const auto order = weight_gradient_order(plan.schedule, device, stage);
   return {.reductions = s.parallel.zero > 1 ? static_cast<std::int64_t>(order.size()) : 1,
-          .gathers = gathers_of_stage(plan.schedule, device, stage)};
+          .gathers = gathers_of_stages(plan.schedule, device, users)};
 }
 
 }  // namespace
 
-Figures gradient_formula(const Settings& s, int rank) {
+Figures gradient_formula(const Settings& s, int rank, Held held) {
+  const AxisGroup group = holders_of(s, held, rank);
   Figures figures;
-  const AxisGroup group(s, gradient_axes(), rank);
-  for (const auto& b : buckets_of(s, rank)) {
+  for (const auto& b : buckets_of(s, rank, held)) {
     const std::size_t bytes = b.padded * static_cast<std::size_t>(element_of(s));
     const Figures once = s.parallel.zero > 0 ? reduce_scatter_elements(s, group, b.padded, bytes)
                                              : all_reduce_elements(s, group, b.padded, bytes);
@@ -71,10 +76,10 @@ Figures gradient_formula(const Settings& s, int rank) {
   return figures * (std::int64_t{s.train.steps} * element_of(s));
 }
 
-Figures parameter_formula(const Settings& s, int rank) {
+Figures parameter_formula(const Settings& s, int rank, Held held) {
   Figures figures;
-  const AxisGroup group(s, gradient_axes(), rank);
-  for (const auto& b : buckets_of(s, rank)) {
+  const AxisGroup group = holders_of(s, held, rank);
+  for (const auto& b : buckets_of(s, rank, held)) {
     const std::int64_t gathers = s.parallel.zero < 3 ? 1 : times_a_step(s, rank, b).gathers;
     const std::size_t bytes = b.padded * static_cast<std::size_t>(element_of(s));
     figures += all_gather_elements(s, group, b.padded, bytes) * gathers;
@@ -82,13 +87,16 @@ Figures parameter_formula(const Settings& s, int rank) {
   return figures * (std::int64_t{s.train.steps} * element_of(s));
 }
 
-Figures weight_formula(const Settings& s, int rank) {
+Figures weight_formula(const Settings& s, int rank, Held held) {
   const auto element = size_of(element_type(s));
   std::int64_t bytes = 0;
-  for (const Bucket& bucket : buckets_of(s, rank)) {
+  for (const Bucket& bucket : buckets_of(s, rank, held)) {
     bytes += static_cast<std::int64_t>(bucket.count * element);
   }
-  const AxisGroup group(s, gradient_axes(), rank);
+  if (held == Held::dense) {
+    bytes += static_cast<std::int64_t>(frozen_elements(s, rank) * element);
+  }
+  const AxisGroup group = holders_of(s, held, rank);
   const auto algorithm = chosen("broadcast", s.collectives.broadcast, group.several_nodes, 0);
   const auto& row = pick(broadcast_algorithms(), "broadcast", algorithm);
   const auto copies =

@@ -12,10 +12,10 @@ namespace ringside {
 // All steps together. Gradients are all-reduced, or under ZeRO reduce-scattered; there parameters
 // are all-gathered, once after the update, or for every forward and backward of a layer that
 // computes with them (stage 3).
-Figures gradient_formula(const Settings& settings, int rank);
-Figures parameter_formula(const Settings& settings, int rank);
+Figures gradient_formula(const Settings& settings, int rank, Held held = Held::dense);
+Figures parameter_formula(const Settings& settings, int rank, Held held = Held::dense);
 // Of the initial weights.
-Figures weight_formula(const Settings& settings, int rank);
+Figures weight_formula(const Settings& settings, int rank, Held held = Held::dense);
 // Of single numbers: loss, tokens, and under ZeRO the norm.
 Figures number_formula(const Settings& settings, int rank);
 

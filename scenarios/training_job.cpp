@@ -56,19 +56,36 @@ Reference reference_of(const Settings& s, const TrainingPlan& plan) {
 
 namespace {
 
-// Of the layers of a GPT, without what is an expert's, and without a bias, which does not learn.
-std::vector<std::vector<std::size_t>> dense_counts(const Settings& s) {
+constexpr std::size_t dense_tensors = 7;  // of a block of experts: two norms, q, k, v, o, router
+
+bool has_bias(const Settings& s) {
+  return s.model.bias_rate > 0;
+}
+
+// Of the layers of a GPT: of the experts those that one rank has.
+std::vector<std::vector<std::size_t>> counts_held(const Settings& s, Held held) {
   auto counts = part_counts_of(s);
-  constexpr std::size_t dense_tensors = 7;  // of a block: two norms, q, k, v, o, router
+  if (!has_experts(s)) {
+    return counts;
+  }
+  const std::size_t before = dense_tensors + (has_bias(s) ? 1 : 0);
+  const auto experts = 3 * static_cast<std::size_t>(s.model.experts / s.parallel.ep);
   for (auto& layer : counts) {
-    layer.resize(has_experts(s) ? std::min(layer.size(), dense_tensors) : layer.size());
+    const bool mixture = layer.size() > before;
+    if (held == Held::dense) {
+      layer.resize(mixture ? dense_tensors : layer.size());
+    } else {
+      layer = mixture ? std::vector(layer.begin() + static_cast<std::ptrdiff_t>(before),
+                                    layer.begin() + static_cast<std::ptrdiff_t>(before + experts))
+                      : std::vector<std::size_t>{};
+    }
   }
   return counts;
 }
 
 // Of the stages of a pipeline's device. A tied head without the embedding has the table too.
-std::vector<std::vector<std::size_t>> counts_of_stages(const Settings& s, int device) {
-  const auto whole = dense_counts(s);
+std::vector<std::vector<std::size_t>> counts_of_stages(const Settings& s, int device, Held held) {
+  const auto whole = counts_held(s, held);
   const PipelinePlan plan = pipeline_plan(s);
   const auto layers = layers_of(plan.split, StagePlacement(plan.schedule).stages_on(device));
   std::vector<std::vector<std::size_t>> counts;
@@ -83,15 +100,25 @@ std::vector<std::vector<std::size_t>> counts_of_stages(const Settings& s, int de
 
 }  // namespace
 
-std::vector<Bucket> buckets_of(const Settings& s, int rank) {
-  return cut_buckets(
-      s.parallel.pp > 1 ? counts_of_stages(s, mesh_of(s, rank).at(Axis::pp)) : dense_counts(s),
-      s.dp.bucket, size_of(element_type(s)), gradient_ranks(s),
-      static_cast<std::size_t>(s.dp.alignment));
+std::vector<Bucket> buckets_of(const Settings& s, int rank, Held held) {
+  return cut_buckets(s.parallel.pp > 1 ? counts_of_stages(s, mesh_of(s, rank).at(Axis::pp), held)
+                                       : counts_held(s, held),
+                     s.dp.bucket, size_of(element_type(s)), holders_of(s, held, rank).size,
+                     static_cast<std::size_t>(s.dp.alignment));
+}
+
+std::size_t frozen_elements(const Settings& s, int rank) {
+  return has_bias(s)
+             ? static_cast<std::size_t>(s.model.experts * layers_here(s, rank, std::nullopt).blocks)
+             : 0;
+}
+
+int passes_of(const Settings& s) {
+  return s.parallel.ep_overlap ? (s.parallel.microbatches + 1) / 2 : s.parallel.microbatches;
 }
 
 int reductions_of(const Settings& s) {
-  return s.parallel.zero > 1 || s.dp.sync_every_microbatch ? s.parallel.microbatches : 1;
+  return s.parallel.zero > 1 || s.dp.sync_every_microbatch ? passes_of(s) : 1;
 }
 
 const std::string& gradient_algorithm(const Settings& s) {

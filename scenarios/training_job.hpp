@@ -15,6 +15,7 @@
 #include "parallel/first_difference.hpp"
 #include "parallel/shards_in_turn.hpp"
 #include "runtime/launch.hpp"
+#include "scenarios/collective_formula.hpp"
 #include "scenarios/settings.hpp"
 
 namespace ringside {
@@ -85,9 +86,14 @@ TrainingPlan plan_of(const Settings& settings, std::string_view text, double los
 Reference reference_of(const Settings& settings, const TrainingPlan& plan);
 
 // The bucket layout of a rank of the scenario, from its settings alone; without experts.
-std::vector<Bucket> buckets_of(const Settings& settings, int rank = 0);
+std::vector<Bucket> buckets_of(const Settings& settings, int rank = 0, Held held = Held::dense);
+// What a rank has that does not learn: the biases of routers.
+std::size_t frozen_elements(const Settings& settings, int rank);
 
-// How often a step reduces each gradient: once, or after every micro-batch.
+// Forwards and backwards of a step: of micro-batches, or of pairs of them.
+int passes_of(const Settings& settings);
+
+// How often a step reduces each gradient: once, or after every one of these.
 int reductions_of(const Settings& settings);
 
 // The algorithm that adds gradients up.

@@ -18,9 +18,8 @@ std::vector<Axis> axes_of_tokens(bool sequence, std::vector<Axis> axes) {
 MeshExperts::MeshExperts(Rank& rank, const Mesh& mesh, const ExpertPlan& plan,
                          std::optional<TokenBlocks> blocks, bool sequence)
     : plan_(plan),
-      groups_(expert_groups(mesh, plan.placement.ranks())),
-      together_(rank, "ep", groups_.together),
-      holders_(rank, "edp", groups_.holders),
+      together_(rank, "ep", expert_group(mesh, plan.placement.ranks())),
+      holders_(rank, "edp", expert_data_group(mesh, plan.placement.ranks())),
       batch_(rank, "batch", mesh.members(axes_of_tokens(sequence, {Axis::cp, Axis::dp}))),
       routing_group_(rank, "routing", mesh.members(axes_of_tokens(sequence, {Axis::cp}))) {
   TokenPlaces places{.blocks = blocks, .block_rank = mesh.at(Axis::cp)};

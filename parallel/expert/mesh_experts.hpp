@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "parallel/expert/expert_groups.hpp"
 #include "parallel/expert/expert_parallel.hpp"
 #include "parallel/mesh.hpp"
 
@@ -24,7 +23,7 @@ struct ExpertPlan {
 class MeshExperts {
  public:
   // `blocks`: of context parallelism; `sequence`: rows are cut over the tensor-parallel ranks.
-  // Throws what expert_groups and ExpertParallel do. No communication.
+  // Throws what expert_group and ExpertParallel do. No communication.
   MeshExperts(Rank& rank, const Mesh& mesh, const ExpertPlan& plan,
               std::optional<TokenBlocks> blocks, bool sequence);
 
@@ -44,7 +43,6 @@ class MeshExperts {
 
  private:
   ExpertPlan plan_;
-  ExpertGroups groups_;
   Comm together_;
   Comm holders_;
   Comm batch_;  // among which a step's tokens are cut

@@ -101,8 +101,7 @@ double forward_backward_together(Model& model, const Batch& a, const Batch& b, L
   const std::array<const Batch*, 2> batches{&a, &b};
   for (std::size_t m = 0; m < both.size(); ++m) {
     both[m].x = model.input_of(*batches[m]);
-    both[m].saved.assign(model.layer_count(),
-                         Saved{.sequences = sequences_of(*batches[m])});
+    both[m].saved.assign(model.layer_count(), Saved{.sequences = sequences_of(*batches[m])});
   }
   forward(model, both, hooks);
   double sum = 0;

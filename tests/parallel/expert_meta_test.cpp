@@ -3,8 +3,8 @@
 
 #include "models/gpt.hpp"
 #include "models/meta_layer.hpp"
-#include "parallel/expert/expert_groups.hpp"
 #include "parallel/expert/expert_parallel.hpp"
+#include "parallel/mesh.hpp"
 #include "parallel/tensor_parallel.hpp"
 #include "tests/support/ranks.hpp"
 
@@ -29,9 +29,8 @@ std::vector<Held> run(int ep, std::size_t hot) {
   const MeshShape shape{.tp = 2, .dp = 8};
   return run_ranks_tested(shape.ranks(), {.memory = Backing::meta}, [&](Rank& rank) {
     const Mesh mesh(shape, rank.id());
-    const auto groups = expert_groups(mesh, ep);
     Comm tp_group(rank, "tp", mesh.members({Axis::tp}));
-    Comm ep_group(rank, "ep", groups.together);
+    Comm ep_group(rank, "ep", expert_group(mesh, ep));
     TensorParallel tp(tp_group, rank.memory(), config, {.sequence = true});
     ExpertParallel experts(ep_group, rank.memory(), Placement(config.experts, ep),
                            {.routing_group = &tp_group, .places = {.cut = {tp_group.rank(), 2}}});

@@ -250,15 +250,7 @@ std::string refusal(const std::function<void()>& act) {
   return "";
 }
 
-TEST(ExpertGroups, AreNeighboursAndThoseWithTheSamePlace) {
-  const auto groups = expert_groups(Mesh({.tp = 2, .cp = 2, .dp = 2}, 3), 2);
-  EXPECT_EQ(groups.together, (std::vector<int>{1, 3}));
-  EXPECT_EQ(groups.holders, (std::vector<int>{3, 7}));
-}
-
-TEST(ExpertGroups, AreRefusedWithTheNumbers) {
-  EXPECT_EQ(refusal([] { expert_groups(Mesh({.dp = 4}, 0), 3); }),
-            "ep = 3 does not divide dp x cp = 4 ranks: ep may be 1, 2, 4");
+TEST(ExpertPlacement, IsRefusedWithTheNumbers) {
   EXPECT_EQ(refusal([] { Placement(6, 4); }),
             "experts = 6 cannot be divided over ep = 4 ranks: ep may be 1, 2, 3, 6");
 }
