@@ -197,6 +197,12 @@ void add_controls(std::vector<ParityPlan>& plans, int ranks) {
   const Settings experts = with_experts(settings_of({.dp = ranks}), ep);
   add(experts, Fault::expert_gradient_divided, "expert_gradient_divided");
   add(experts, Fault::dispatch_offset_wrong, "dispatch_offset_wrong");
+  const int two = ranks % 4 == 0 ? 2 : 1;
+  const Settings product = with_experts(settings_of({.tp = two, .cp = two, .dp = ranks / two / two},
+                                                    {.zero = 1, .sp = two > 1 ? 1U : 0U}),
+                                        ranks / two);
+  add(product, Fault::expert_gradient_divided, "expert_gradient_divided");
+  add(product, Fault::dropped_kept, "dropped_kept");
 }
 
 }  // namespace

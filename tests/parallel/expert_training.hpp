@@ -68,19 +68,30 @@ inline JobOptions job_of(const ExpertTraining& on, const TrainingPlan& plan) {
   return options;
 }
 
+// The elements of `whole` that a parameter, or a piece of one, stands for.
+inline std::vector<double> expected_of(const Parameter& parameter,
+                                       const std::vector<double>& whole) {
+  if (!parameter.piece) {
+    return part_of(parameter, whole);
+  }
+  const auto part = parts_of({*parameter.piece}, {whole}).front();
+  const auto first = part.begin() + static_cast<std::ptrdiff_t>(parameter.piece->first);
+  return {first, first + static_cast<std::ptrdiff_t>(parameter.value.count())};
+}
+
 inline void compare(const StepRecord& record, const std::vector<Parameter*>& parts,
                     const StepRecord& truth, const std::map<std::string, std::size_t>& places,
                     ExpertSeen& seen) {
   for (std::size_t p = 0; p < parts.size(); ++p) {
     const std::size_t at = places.at(parts[p]->name);
-    const auto value = part_of(*parts[p], truth.parameters[at]);
+    const auto value = expected_of(*parts[p], truth.parameters[at]);
     for (std::size_t i = 0; i < value.size(); ++i) {
       seen.parameters = std::max(seen.parameters, std::abs(value[i] - record.parameters[p][i]));
     }
     if (!parts[p]->trainable) {
       continue;
     }
-    const auto grad = part_of(*parts[p], truth.gradients[at]);
+    const auto grad = expected_of(*parts[p], truth.gradients[at]);
     for (std::size_t i = 0; i < grad.size(); ++i) {
       const double mine = record.gradients[p][i];
       seen.gradients = std::max(seen.gradients, std::abs(grad[i] - mine));
@@ -109,11 +120,11 @@ inline ExpertSeen train_expert_rank(Rank& rank, const ExpertTraining& on, const 
        .tensor = {.sequence = on.sequence},
        .context = on.context,
        .pipeline = on.pipeline,
-       .experts = ExpertPlan{.placement = on.random_placement
-                                              ? Placement::random(config.experts, on.ep, 7)
-                                              : Placement(config.experts, on.ep),
-                             .by_node = on.by_node,
-                             .fault = on.fault}});
+       .experts =
+           ExpertPlan{.placement = on.random_placement ? Placement::random(config.experts, on.ep, 7)
+                                                       : Placement(config.experts, on.ep),
+                      .by_node = on.by_node,
+                      .fault = on.fault}});
   training.distribute();
   const auto parameters = training.parameters();
   const auto optimizer = make_optimizer(plan.optimizer, rank.memory(), parameters);
@@ -127,22 +138,23 @@ inline ExpertSeen train_expert_rank(Rank& rank, const ExpertTraining& on, const 
     }
     return sum;
   };
-  train(plan, parameters, *optimizer, gradient,
-        [&](int s, const StepRecord& record) {
-          training.end_update();
-          const StepRecord& reference = truth[static_cast<std::size_t>(s)];
-          compare(record, parameters, reference, places, seen);
-          seen.loss = std::max(seen.loss, relative(reference.loss, record.loss));
-          seen.norm = std::max(seen.norm, relative(reference.gradient_norm, record.gradient_norm));
-          for (std::size_t p = 0; p < parameters.size(); ++p) {
-            if (parameters[p]->name.find(".router.") != std::string::npos) {
-              for (const double x : record.parameters[p]) {
-                seen.router_hash = mix(seen.router_hash ^ std::bit_cast<std::uint64_t>(x));
-              }
+  train(
+      plan, parameters, *optimizer, gradient,
+      [&](int s, const StepRecord& record) {
+        training.end_update();
+        const StepRecord& reference = truth[static_cast<std::size_t>(s)];
+        compare(record, parameters, reference, places, seen);
+        seen.loss = std::max(seen.loss, relative(reference.loss, record.loss));
+        seen.norm = std::max(seen.norm, relative(reference.gradient_norm, record.gradient_norm));
+        for (std::size_t p = 0; p < parameters.size(); ++p) {
+          if (parameters[p]->name.find(".router.") != std::string::npos) {
+            for (const double x : record.parameters[p]) {
+              seen.router_hash = mix(seen.router_hash ^ std::bit_cast<std::uint64_t>(x));
             }
           }
-        },
-        training.seams());
+        }
+      },
+      training.seams());
   for (const auto& sum : rank.traffic().sums()) {
     const std::string_view label(sum.label);
     if (label.ends_with(".dispatch") || label.ends_with(".combine")) {
@@ -161,8 +173,7 @@ inline std::vector<ExpertSeen> train_experts_on(const ExpertTraining& on, const 
 
 inline std::vector<ExpertSeen> train_experts_on(const ExpertTraining& on,
                                                 const TrainingPlan& plan) {
-  return train_experts_on(
-      on, plan, train_groups_in_turn(plan, on.mesh.dp * on.mesh.cp, on.microbatches).steps);
+  return train_experts_on(on, plan, train_groups_in_turn(plan, on.mesh.dp, on.microbatches).steps);
 }
 
 inline ExpertSeen worst_of(const std::vector<ExpertSeen>& all) {

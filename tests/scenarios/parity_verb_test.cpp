@@ -29,8 +29,9 @@ TEST(ParityVerb, LargeTheSubsetOfEightRanksHolds) {
   EXPECT_EQ(document["verdict"], "pass");
   EXPECT_EQ(document["ranks"], 8);
   EXPECT_EQ(document["full"], false);
-  EXPECT_GE(count(document, "pass"), 20U);
-  EXPECT_EQ(count(document, "caught"), 13U);
+  EXPECT_GE(count(document, "pass"), 40U);
+  EXPECT_EQ(count(document, "refused"), 0U);
+  EXPECT_EQ(count(document, "caught"), 15U);
   for (const Json& row : document["rows"]) {
     EXPECT_EQ(row["verdict"] == "refused", row["loss"].is_null()) << row;
     EXPECT_EQ(row["verdict"] == "pass", row["why"] == "") << row;
@@ -39,19 +40,21 @@ TEST(ParityVerb, LargeTheSubsetOfEightRanksHolds) {
 }
 
 TEST(ParityVerb, ARefusedRowGivesTheRefusalsOwnText) {
-  const Ended ended = run_program("parity --ranks 2 --json");
+  const Ended ended = run_program("parity --ranks 3 --json");
   ASSERT_EQ(ended.exit_code, 0) << ended.out << ended.err;
   const Json document = ended.document();
-  int refused = 0;
   for (const Json& row : document["rows"]) {
-    if (row["verdict"] == "refused") {
-      ++refused;
-      EXPECT_NE(row["why"].get<std::string>().find("cannot run yet: set the degrees to 1"),
-                std::string::npos)
-          << row;
+    const std::string plan = row["plan"];
+    const bool heads = plan.starts_with("tp 3");  // of 8
+    const bool experts = plan.find("8 experts over ep 3") != std::string::npos;
+    EXPECT_EQ(row["verdict"] == "refused", heads || experts) << row;
+    if (heads || experts) {
+      const char* why = heads ? "heads = 8 cannot be divided over 3"
+                              : "experts = 8 cannot be divided over ep = 3";
+      EXPECT_NE(row["why"].get<std::string>().find(why), std::string::npos) << row;
     }
   }
-  EXPECT_EQ(refused, 4) << "experts with tp, cp, pp and ZeRO";
+  EXPECT_GE(count(document, "refused"), 2U);
 }
 
 TEST(ParityVerb, TheTableHasARowAPlanAndAVerdict) {
