@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "models/expert_choice.hpp"
-#include "models/token_runs.hpp"
 #include "models/layer.hpp"
+#include "models/token_runs.hpp"
 
 namespace ringside {
 

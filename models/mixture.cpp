@@ -10,8 +10,8 @@ namespace ringside {
 // Of one micro-batch.
 struct RoutedTokens {
   std::unique_ptr<ExpertRoutes> routes{};
-  std::size_t rows_in = 0;             // of the layer, padding included
-  std::vector<std::size_t> tokens{};   // which of these rows are tokens
+  std::size_t rows_in = 0;            // of the layer, padding included
+  std::vector<std::size_t> tokens{};  // which of these rows are tokens
   std::size_t hidden = 0;
   Arriving arriving{};
   Tensor grad_weights{};  // [tokens, top_k]

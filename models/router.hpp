@@ -35,8 +35,8 @@ class Router {
     Tensor weights;  // [tokens, top_k]
   };
 
-  // x: [tokens, hidden], those of `runs` in their order. What crosses the routing group goes through
-  // `dispatch`. In meta memory the choices go round the experts, so that all have as many.
+  // x: [tokens, hidden], those of `runs` in their order. What crosses the routing group goes
+  // through `dispatch`. In meta memory the choices go round the experts, so that all have as many.
   Routed forward(const Tensor& x, const std::vector<TokenRun>& runs, ExpertDispatch& dispatch,
                  Saved& saved);
   // Adds to `grad_in`, [tokens, hidden], what comes through the weights and the auxiliary loss.

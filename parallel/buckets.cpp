@@ -20,8 +20,8 @@ void close(std::vector<Bucket>& buckets, Bucket& open, std::size_t multiple) {
 
 }  // namespace
 
-std::vector<std::vector<std::size_t>> counts_of(
-    const std::vector<std::vector<Parameter*>>& layers, const ParameterFilter& meant) {
+std::vector<std::vector<std::size_t>> counts_of(const std::vector<std::vector<Parameter*>>& layers,
+                                                const ParameterFilter& meant) {
   std::vector<std::vector<std::size_t>> counts;
   for (const auto& layer : layers) {
     auto& row = counts.emplace_back();

@@ -137,12 +137,12 @@ void MeshTraining::distribute() {
 
 GradientReduction& MeshTraining::make_reduction() {
   ReplicatedOptions options = options_.replicated;
-  options.data.complete = options.sharded.complete = [this, layers = model_->layers()](
-                                                         std::size_t layer) {
-    if (tensor_) {
-      tensor_->sum_partial_gradients(layers[layer]);
-    }
-  };
+  options.data.complete =
+      options.sharded.complete = [this, layers = model_->layers()](std::size_t layer) {
+        if (tensor_) {
+          tensor_->sum_partial_gradients(layers[layer]);
+        }
+      };
   // A pipeline does not know which layer comes next.
   options.sharded.prefetch = options.sharded.prefetch && !options_.pipeline;
   if (!experts_) {

@@ -67,7 +67,8 @@ class MeshTraining {
   // rank keeps what is its. Once, before the first step.
   void distribute();
 
-  // What this rank updates: without ZeRO all that it has, in the order of the layers; with it pieces.
+  // What this rank updates: without ZeRO all that it has, in the order of the layers; with it
+  // pieces.
   std::vector<Parameter*> parameters();
 
   // The gradient of the training loop (models/training.hpp).

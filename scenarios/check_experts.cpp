@@ -78,8 +78,7 @@ double over_mean(const std::vector<std::int64_t>& rows) {
 RoutingOutcome routing_seen(const CheckContext& context) {
   RoutingOutcome seen;
   for (const int r : mesh_of(context.settings, 0).members({Axis::pp})) {
-    const RoutingOutcome& here =
-        context.main.ranks[static_cast<std::size_t>(r)].back().routing;
+    const RoutingOutcome& here = context.main.ranks[static_cast<std::size_t>(r)].back().routing;
     seen.layers += here.layers;
     seen.balance += here.balance;
     seen.imbalance = std::max(seen.imbalance, here.imbalance);

@@ -5,6 +5,7 @@
 
 #include "collectives/chunk.hpp"
 #include "parallel/data_parallel_step.hpp"
+#include "scenarios/expert_settings.hpp"
 #include "scenarios/expert_traffic.hpp"
 #include "scenarios/model_settings.hpp"
 #include "scenarios/parallel_options.hpp"

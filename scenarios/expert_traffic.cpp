@@ -4,6 +4,7 @@
 
 #include "collectives/all_to_all.hpp"
 #include "scenarios/collective_formula.hpp"
+#include "scenarios/expert_settings.hpp"
 #include "scenarios/model_settings.hpp"
 #include "scenarios/parallel_options.hpp"
 #include "scenarios/pipeline_settings.hpp"

@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "scenarios/expert_settings.hpp"
 #include "scenarios/model_settings.hpp"
 #include "scenarios/pipeline_settings.hpp"
 
@@ -56,22 +57,6 @@ MeshTrainingOptions mesh_options(const Settings& settings, Fault fault, const Al
     options.experts = expert_plan(settings, fault);
   }
   return options;
-}
-
-Placement placement_of(const Settings& s) {
-  const auto experts = static_cast<std::size_t>(s.model.experts);
-  return s.parallel.placement == "random"
-             ? Placement::random(experts, s.parallel.ep, static_cast<std::uint64_t>(s.train.seed))
-             : Placement(experts, s.parallel.ep);
-}
-
-ExpertPlan expert_plan(const Settings& s, Fault fault) {
-  return {.placement = placement_of(s),
-          .by_node = s.parallel.dispatch == "by_node",
-          .two_at_once = s.parallel.ep_overlap,
-          .all_to_all = s.collectives.all_to_all,
-          .all_reduce = s.collectives.all_reduce,
-          .fault = fault};
 }
 
 std::vector<Axis> gradient_axes() {

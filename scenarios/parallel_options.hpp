@@ -33,9 +33,6 @@ Mesh mesh_of(const Settings& settings, int rank);
 
 MeshTrainingOptions mesh_options(const Settings& settings, Fault fault = Fault::none,
                                  const AllReduce* planted = nullptr);
-// Which rank of an expert-parallel group holds which experts.
-Placement placement_of(const Settings& settings);
-ExpertPlan expert_plan(const Settings& settings, Fault fault = Fault::none);
 ContextParallelOptions context_options(const Settings& settings, Fault fault = Fault::none);
 
 DataParallelOptions dp_options(const Settings& settings, Fault fault = Fault::none,

@@ -6,16 +6,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "parallel/context/context_parallel.hpp"
-#include "parallel/expert/placement.hpp"
 #include "parallel/mlp_split.hpp"
 #include "runtime/errors.hpp"
+#include "scenarios/expert_settings.hpp"
 #include "scenarios/model_settings.hpp"
 #include "scenarios/overrides.hpp"
-#include "scenarios/parallel_options.hpp"
 #include "scenarios/pipeline_settings.hpp"
 #include "scenarios/plural.hpp"
 
@@ -120,65 +118,6 @@ void check_context_parallel(const Settings& settings) {
                  parse_context_form(parallel.cp_form), parallel.cp);
 }
 
-// As many ranks of every expert-parallel group on each of its nodes.
-void check_experts_by_node(const Settings& settings) {
-  const Cluster cluster = cluster_of(settings);
-  for (int r = 0; r < settings.ranks; ++r) {
-    std::map<int, int> on_node;
-    for (const int member : expert_group(mesh_of(settings, r), settings.parallel.ep)) {
-      ++on_node[cluster.node_of(member)];
-    }
-    for (const auto& [node, count] : on_node) {
-      if (count != on_node.begin()->second) {
-        throw BadUse(fmt::format(
-            "parallel.dispatch = by_node needs as many ranks of an expert-parallel group on each "
-            "node, but of that of rank {}, of parallel.ep = {}, node {} has {} and node {} has {} "
-            "(cluster.gpus_per_node = {}): choose another ep, or parallel.dispatch = straight",
-            r, settings.parallel.ep, on_node.begin()->first, on_node.begin()->second, node, count,
-            settings.cluster.gpus_per_node));
-      }
-    }
-  }
-}
-
-void check_expert_parallel(const Settings& settings) {
-  const auto& p = settings.parallel;
-  if (!has_experts(settings)) {
-    if (p.ep > 1 || p.ep_overlap) {
-      throw BadUse(
-          fmt::format("parallel.ep = {} spreads the experts of a gpt, but model.experts = "
-                      "0: set model.experts, or parallel.ep = 1 without "
-                      "parallel.ep_overlap",
-                      p.ep));
-    }
-    return;
-  }
-  if (settings.model.kind != "gpt" || at_true_scale(settings)) {
-    throw BadUse(fmt::format("model.experts = {} are of model.kind = gpt without model.config",
-                             settings.model.experts));
-  }
-  if (!settings.train.save.empty() || !settings.train.resume.empty()) {
-    throw BadUse("a model of experts cannot be saved yet: leave train.save and train.resume out");
-  }
-  expert_group(mesh_of(settings, 0), p.ep);
-  Placement(static_cast<std::size_t>(settings.model.experts), p.ep);
-  if (p.dispatch == "by_node") {
-    check_experts_by_node(settings);
-  }
-  if (p.ep_overlap && p.microbatches < 2) {
-    throw BadUse(
-        fmt::format("parallel.ep_overlap takes micro-batches in pairs, but "
-                    "parallel.microbatches = {}: set it to 2 or more",
-                    p.microbatches));
-  }
-  if (p.ep_overlap && p.pp > 1) {
-    throw BadUse(
-        fmt::format("parallel.ep_overlap takes micro-batches in pairs, which the schedule of "
-                    "parallel.pp = {} does not: leave one of them out",
-                    p.pp));
-  }
-}
-
 void check_recompute_usable(const Settings& settings) {
   const std::string& recompute = settings.parallel.recompute;
   if (recompute == "none") {
@@ -247,7 +186,7 @@ void check_all(Settings& settings) {
   resolve_degrees(settings);
   check_tensor_parallel(settings);
   check_context_parallel(settings);
-  check_expert_parallel(settings);
+  check_expert_settings(settings);
   check_recompute_usable(settings);
   check_model(settings);
   check_pipeline_settings(settings);

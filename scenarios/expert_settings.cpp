@@ -1,0 +1,92 @@
+#include "scenarios/expert_settings.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <map>
+
+#include "runtime/errors.hpp"
+#include "scenarios/model_settings.hpp"
+#include "scenarios/parallel_options.hpp"
+
+namespace ringside {
+
+namespace {
+
+// As many ranks of every expert-parallel group on each of its nodes.
+void check_experts_by_node(const Settings& settings) {
+  const Cluster cluster = cluster_of(settings);
+  for (int r = 0; r < settings.ranks; ++r) {
+    std::map<int, int> on_node;
+    for (const int member : expert_group(mesh_of(settings, r), settings.parallel.ep)) {
+      ++on_node[cluster.node_of(member)];
+    }
+    for (const auto& [node, count] : on_node) {
+      if (count != on_node.begin()->second) {
+        throw BadUse(fmt::format(
+            "parallel.dispatch = by_node needs as many ranks of an expert-parallel group on each "
+            "node, but of that of rank {}, of parallel.ep = {}, node {} has {} and node {} has {} "
+            "(cluster.gpus_per_node = {}): choose another ep, or parallel.dispatch = straight",
+            r, settings.parallel.ep, on_node.begin()->first, on_node.begin()->second, node, count,
+            settings.cluster.gpus_per_node));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Placement placement_of(const Settings& s) {
+  const auto experts = static_cast<std::size_t>(s.model.experts);
+  return s.parallel.placement == "random"
+             ? Placement::random(experts, s.parallel.ep, static_cast<std::uint64_t>(s.train.seed))
+             : Placement(experts, s.parallel.ep);
+}
+
+ExpertPlan expert_plan(const Settings& s, Fault fault) {
+  return {.placement = placement_of(s),
+          .by_node = s.parallel.dispatch == "by_node",
+          .two_at_once = s.parallel.ep_overlap,
+          .all_to_all = s.collectives.all_to_all,
+          .all_reduce = s.collectives.all_reduce,
+          .fault = fault};
+}
+
+void check_expert_settings(const Settings& settings) {
+  const auto& p = settings.parallel;
+  if (!has_experts(settings)) {
+    if (p.ep > 1 || p.ep_overlap) {
+      throw BadUse(
+          fmt::format("parallel.ep = {} spreads the experts of a gpt, but model.experts = "
+                      "0: set model.experts, or parallel.ep = 1 without "
+                      "parallel.ep_overlap",
+                      p.ep));
+    }
+    return;
+  }
+  if (settings.model.kind != "gpt" || at_true_scale(settings)) {
+    throw BadUse(fmt::format("model.experts = {} are of model.kind = gpt without model.config",
+                             settings.model.experts));
+  }
+  if (!settings.train.save.empty() || !settings.train.resume.empty()) {
+    throw BadUse("a model of experts cannot be saved yet: leave train.save and train.resume out");
+  }
+  expert_group(mesh_of(settings, 0), p.ep);
+  Placement(static_cast<std::size_t>(settings.model.experts), p.ep);
+  if (p.dispatch == "by_node") {
+    check_experts_by_node(settings);
+  }
+  if (p.ep_overlap && p.microbatches < 2) {
+    throw BadUse(
+        fmt::format("parallel.ep_overlap takes micro-batches in pairs, but "
+                    "parallel.microbatches = {}: set it to 2 or more",
+                    p.microbatches));
+  }
+  if (p.ep_overlap && p.pp > 1) {
+    throw BadUse(
+        fmt::format("parallel.ep_overlap takes micro-batches in pairs, which the schedule of "
+                    "parallel.pp = {} does not: leave one of them out",
+                    p.pp));
+  }
+}
+
+}  // namespace ringside
