@@ -5,27 +5,27 @@
 
 #include "parallel/pipeline/generators.hpp"
 #include "runtime/errors.hpp"
-#include "tests/parallel/expert_training.hpp"
+#include "tests/parallel/training_on_mesh.hpp"
 
 namespace ringside {
 namespace {
 
-std::string described(const ExpertTraining& on) {
+std::string described(const OnMesh& on) {
   return "tp " + std::to_string(on.mesh.tp) + ", dp " + std::to_string(on.mesh.dp) + ", ep " +
          std::to_string(on.ep) + (on.by_node ? ", by node" : "") +
          (on.random_placement ? ", placed anyhow" : "") + ", " + std::to_string(on.microbatches) +
          " micro-batches";
 }
 
-void expect_equal(const ExpertSeen& seen, const std::string& what) {
+void expect_equal(const SeenOnMesh& seen, const std::string& what) {
   EXPECT_LT(seen.gradients, 1e-12) << what;
   EXPECT_LT(seen.parameters, 1e-12) << what;
   EXPECT_LT(seen.loss, 1e-12) << what;
   EXPECT_LT(seen.norm, 1e-12) << what;
 }
 
-void expect_equals_one_process(const ExpertTraining& on, const TrainingPlan& plan) {
-  expect_equal(worst_of(train_experts_on(on, plan)), described(on));
+void expect_equals_one_process(const OnMesh& on, const TrainingPlan& plan) {
+  expect_equal(worst_of(train_on_mesh(on, plan)), described(on));
 }
 
 TEST(ExpertParallel, EqualsOneProcess) {
@@ -50,7 +50,7 @@ TEST(ExpertParallel, HasTheBitsOfOneProcessForItsExperts) {
   auto plan = plan_of_experts(gpt_of_experts());
   plan.steps = 1;  // the dense gradients are added in another order
   const auto truth = train_groups_in_turn(plan, 2, 1).steps;
-  EXPECT_EQ(worst_of(train_experts_on({.mesh = {.dp = 2}, .ep = 2}, plan, truth)).bits_differ, 0U);
+  EXPECT_EQ(worst_of(train_on_mesh({.mesh = {.dp = 2}, .ep = 2}, plan, truth)).bits_differ, 0U);
 }
 
 TEST(ExpertParallel, ByNodeAndPlacedAnyhowEqualsOneProcess) {
@@ -146,8 +146,8 @@ TEST(ExpertParallel, EqualsOneProcessInAPipeline) {
 TEST(ExpertParallel, PassesTheGatesInF32) {
   const auto plan = plan_of_experts(gpt_of_experts(DType::f32));
   for (const bool by_node : {false, true}) {
-    const auto seen = worst_of(train_experts_on(
-        {.mesh = {.dp = 4}, .ep = 4, .by_node = by_node, .gpus_per_node = 2}, plan));
+    const auto seen = worst_of(
+        train_on_mesh({.mesh = {.dp = 4}, .ep = 4, .by_node = by_node, .gpus_per_node = 2}, plan));
     EXPECT_LT(seen.gradients, 1e-6);
     EXPECT_LT(seen.loss, 1e-6);
     EXPECT_LT(seen.norm, 1e-6);
@@ -164,7 +164,7 @@ TEST(ExpertParallel, AFaultIsFarFromOneProcess) {
   for (const Fault fault : {Fault::expert_gradient_divided, Fault::dispatch_offset_wrong,
                             Fault::dropped_kept, Fault::masked_groups_eligible}) {
     const auto seen =
-        worst_of(train_experts_on({.mesh = {.dp = 4}, .ep = 4, .fault = fault}, plan, truth));
+        worst_of(train_on_mesh({.mesh = {.dp = 4}, .ep = 4, .fault = fault}, plan, truth));
     EXPECT_GT(seen.gradients, 1e-5) << static_cast<int>(fault);
   }
 }
@@ -177,7 +177,7 @@ TEST(CaseK1, RanksWithoutTokensTakePartInAsManyExchanges) {
     config.experts = 4;
     config.top_k = hot;
     config.router.hot = hot;
-    const auto all = train_experts_on({.mesh = {.dp = 2}, .ep = 2}, plan_of_experts(config));
+    const auto all = train_on_mesh({.mesh = {.dp = 2}, .ep = 2}, plan_of_experts(config));
     expect_equal(worst_of(all), std::to_string(hot) + " experts have all tokens");
     EXPECT_EQ(all[0].operations, all[1].operations);
   }
@@ -185,7 +185,7 @@ TEST(CaseK1, RanksWithoutTokensTakePartInAsManyExchanges) {
 
 TEST(CaseK1, ABatchOfNoTokensOnOneRankIsOrdinary) {
   const auto all =
-      train_experts_on({.mesh = {.dp = 2}, .ep = 2}, plan_of_experts(gpt_of_experts(), 1));
+      train_on_mesh({.mesh = {.dp = 2}, .ep = 2}, plan_of_experts(gpt_of_experts(), 1));
   expect_equal(worst_of(all), "one sample for two ranks");
   EXPECT_EQ(all[0].operations, all[1].operations);
   EXPECT_GT(all[1].operations, 0);
@@ -196,19 +196,19 @@ TEST(CaseK1, ABatchOfNoTokensOnOneRankIsOrdinary) {
 TEST(CaseK2, TheRatioOfExpertGradientsIsOne) {
   const auto plan = plan_of_experts(gpt_of_experts());
   for (const int ep : {1, 2, 4, 8}) {
-    const auto seen = worst_of(train_experts_on({.mesh = {.dp = std::max(4, ep)}, .ep = ep}, plan));
+    const auto seen = worst_of(train_on_mesh({.mesh = {.dp = std::max(4, ep)}, .ep = ep}, plan));
     EXPECT_NEAR(seen.expert_ratio, 1, 1e-9) << ep;
   }
-  const auto divided = worst_of(train_experts_on(
-      {.mesh = {.dp = 4}, .ep = 4, .fault = Fault::expert_gradient_divided}, plan));
+  const auto divided = worst_of(
+      train_on_mesh({.mesh = {.dp = 4}, .ep = 4, .fault = Fault::expert_gradient_divided}, plan));
   EXPECT_NEAR(divided.expert_ratio, 0.25, 0.2);
 }
 
 TEST(CaseK2, WithTensorParallelismTooTheRatioIsOne) {
   const auto plan = plan_of_experts(gpt_of_experts());
   for (const bool sequence : {false, true}) {
-    const ExpertTraining on{.mesh = {.tp = 2, .dp = 2}, .ep = 2, .sequence = sequence};
-    const auto seen = worst_of(train_experts_on(on, plan));
+    const OnMesh on{.mesh = {.tp = 2, .dp = 2}, .ep = 2, .sequence = sequence};
+    const auto seen = worst_of(train_on_mesh(on, plan));
     expect_equal(seen, described(on));
     EXPECT_NEAR(seen.expert_ratio, 1, 1e-9);
   }
@@ -224,7 +224,7 @@ TEST(CaseK3, TheReportedBalanceDoesNotDependOnTheRanks) {
     for (const int ep : {1, 2, 4}) {
       if (dp % ep == 0) {
         const auto plan = plan_of_experts(config);
-        for (const auto& seen : train_experts_on({.mesh = {.dp = dp}, .ep = ep}, plan)) {
+        for (const auto& seen : train_on_mesh({.mesh = {.dp = dp}, .ep = ep}, plan)) {
           EXPECT_NEAR(seen.balance, 1, 1e-12) << dp << ep;
         }
       }
@@ -239,7 +239,7 @@ TEST(CaseK3, TheReportedBalanceIsThatOfOneProcess) {
   const double balance = balance_of(truth.routers.back().front());
   EXPECT_GT(balance, 1);
   for (const int ep : {1, 2, 4}) {
-    for (const auto& seen : train_experts_on({.mesh = {.dp = 4}, .ep = ep}, plan, truth.steps)) {
+    for (const auto& seen : train_on_mesh({.mesh = {.dp = 4}, .ep = ep}, plan, truth.steps)) {
       EXPECT_NEAR(seen.balance, balance, 1e-12) << ep;
     }
   }
@@ -254,7 +254,7 @@ TEST(CaseK6, TiesHaveTheSameBitsWhateverTheRanks) {
   const auto plan = plan_of_experts(config);
   const auto truth = train_groups_in_turn(plan, 4, 1).steps;
   for (const int ep : {1, 2, 4}) {
-    expect_equal(worst_of(train_experts_on({.mesh = {.dp = 4}, .ep = ep}, plan, truth)),
+    expect_equal(worst_of(train_on_mesh({.mesh = {.dp = 4}, .ep = ep}, plan, truth)),
                  "ep " + std::to_string(ep));
   }
 }
@@ -269,7 +269,7 @@ TEST(CaseK7, TheRanksDropWhatOneProcessDrops) {
   const std::int64_t dropped = truth.routers.back().front().dropped;
   EXPECT_GT(dropped, 0);
   for (const int ep : {1, 2, 4}) {
-    const auto all = train_experts_on({.mesh = {.dp = 4}, .ep = ep}, plan, truth.steps);
+    const auto all = train_on_mesh({.mesh = {.dp = 4}, .ep = ep}, plan, truth.steps);
     expect_equal(worst_of(all), "ep " + std::to_string(ep));
     EXPECT_EQ(all.front().dropped, dropped);
   }
@@ -292,7 +292,7 @@ TEST(CaseH5, RouterWeightsStayEqualUnderSequenceParallelism) {
   plan.steps = 20;
   const auto truth = train_groups_in_turn(plan, 1, 1).steps;
   const auto all =
-      train_experts_on({.mesh = {.tp = 2, .dp = 1}, .ep = 1, .sequence = true}, plan, truth);
+      train_on_mesh({.mesh = {.tp = 2, .dp = 1}, .ep = 1, .sequence = true}, plan, truth);
   expect_equal(worst_of(all), "tp 2, sequence parallel");
   EXPECT_EQ(all[0].router_hash, all[1].router_hash);
 }

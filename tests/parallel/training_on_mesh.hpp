@@ -1,5 +1,5 @@
-// A GPT with experts, small enough for a test: trained in one process by routing groups, and over a
-// mesh of ranks of which ep share the experts.
+// A GPT small enough for a test, trained over a mesh of ranks beside one process. With experts the
+// process trains by routing groups, and ep ranks share them.
 #pragma once
 
 #include <map>
@@ -32,7 +32,7 @@ inline TrainingPlan plan_of_experts(const GptConfig& config, std::uint64_t batch
           .batch = batch};
 }
 
-struct ExpertTraining {
+struct OnMesh {
   MeshShape mesh{.dp = 2};
   int ep = 2;
   bool by_node = false;
@@ -47,20 +47,23 @@ struct ExpertTraining {
   Ranks as = Ranks::processes;
 };
 
-struct ExpertSeen {
+struct SeenOnMesh {
   double gradients = 0;     // every step, absolute
   double expert_ratio = 1;  // of the gradient that is furthest from 1, where it is not small
   double parameters = 0;
   double loss = 0;  // relative
   double norm = 0;
-  std::uint64_t bits_differ = 0;  // elements of the experts' gradients
-  std::int64_t operations = 0;    // all-to-alls of rows, this rank
-  double balance = 0;             // of the first layer, last step
-  std::int64_t dropped = 0;       // last step
-  std::uint64_t router_hash = 0;  // of the router weights, all steps
+  std::uint64_t bits_differ = 0;           // elements of the experts' gradients
+  std::int64_t operations = 0;             // all-to-alls of rows, this rank
+  double balance = 0;                      // of the first layer, last step
+  std::int64_t dropped = 0;                // last step
+  std::uint64_t router_hash = 0;           // of the router weights, all steps
+  double reported = 0;                     // loss of the last step
+  std::array<std::uint64_t, 20> tables{};  // of the embedding's values, by step; 0: not here
+  std::int64_t copies_sent = 0;            // bytes of gradients of what two stages have
 };
 
-inline JobOptions job_of(const ExpertTraining& on, const TrainingPlan& plan) {
+inline JobOptions job_of(const OnMesh& on, const TrainingPlan& plan) {
   JobOptions options{.as = on.as, .region_bytes = 4 * memory_estimate(plan, plan.batch)};
   if (on.gpus_per_node > 0) {
     options.cluster.gpus_per_node = on.gpus_per_node;
@@ -81,7 +84,7 @@ inline std::vector<double> expected_of(const Parameter& parameter,
 
 inline void compare(const StepRecord& record, const std::vector<Parameter*>& parts,
                     const StepRecord& truth, const std::map<std::string, std::size_t>& places,
-                    ExpertSeen& seen) {
+                    SeenOnMesh& seen) {
   for (std::size_t p = 0; p < parts.size(); ++p) {
     const std::size_t at = places.at(parts[p]->name);
     const auto value = expected_of(*parts[p], truth.parameters[at]);
@@ -105,34 +108,54 @@ inline void compare(const StepRecord& record, const std::vector<Parameter*>& par
   }
 }
 
-inline ExpertSeen train_expert_rank(Rank& rank, const ExpertTraining& on, const TrainingPlan& plan,
-                                    const std::vector<StepRecord>& truth) {
+// Of the values whose names have this in them.
+inline std::uint64_t hash_of(const std::vector<Parameter*>& parameters, const StepRecord& record,
+                             std::string_view in_name) {
+  std::uint64_t hash = 0;
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
+    if (parameters[p]->name.find(in_name) != std::string::npos) {
+      for (const double x : record.parameters[p]) {
+        hash = mix(hash ^ std::bit_cast<std::uint64_t>(x));
+      }
+    }
+  }
+  return hash;
+}
+
+inline std::optional<ExpertPlan> experts_of(const OnMesh& on, const GptConfig& config) {
+  if (config.experts == 0) {
+    return std::nullopt;
+  }
+  return ExpertPlan{.placement = on.random_placement ? Placement::random(config.experts, on.ep, 7)
+                                                     : Placement(config.experts, on.ep),
+                    .by_node = on.by_node,
+                    .fault = on.fault};
+}
+
+inline SeenOnMesh train_mesh_rank(Rank& rank, const OnMesh& on, const TrainingPlan& plan,
+                                  const std::vector<StepRecord>& truth) {
   const GptConfig& config = std::get<GptConfig>(plan.model);
   const auto places = places_by_name(config);
   const ReplicatedOptions replicated{.zero = on.zero,
                                      .data = {.bucket = Bytes{4096}, .fault = on.fault},
                                      .sharded = {.stage = on.zero, .bucket = Bytes{4096}}};
-  MeshTraining training(
-      rank, plan,
-      {.shape = on.mesh,
-       .microbatches = on.microbatches,
-       .replicated = replicated,
-       .tensor = {.sequence = on.sequence},
-       .context = on.context,
-       .pipeline = on.pipeline,
-       .experts =
-           ExpertPlan{.placement = on.random_placement ? Placement::random(config.experts, on.ep, 7)
-                                                       : Placement(config.experts, on.ep),
-                      .by_node = on.by_node,
-                      .fault = on.fault}});
+  MeshTraining training(rank, plan,
+                        {.shape = on.mesh,
+                         .microbatches = on.microbatches,
+                         .replicated = replicated,
+                         .tensor = {.sequence = on.sequence},
+                         .context = on.context,
+                         .pipeline = on.pipeline,
+                         .experts = experts_of(on, config)});
   training.distribute();
   const auto parameters = training.parameters();
   const auto optimizer = make_optimizer(plan.optimizer, rank.memory(), parameters);
-  ExpertSeen seen;
+  SeenOnMesh seen;
   const auto gradient = [&](int s) {
     const StepSum sum = training.gradient(s);
-    const auto& routers = training.experts()->routers();
-    if (!routers.empty()) {
+    seen.reported = sum.loss / static_cast<double>(sum.tokens);
+    if (training.experts() != nullptr && !training.experts()->routers().empty()) {
+      const auto& routers = training.experts()->routers();
       seen.balance = balance_of(routers.front());
       seen.dropped = routers.front().dropped;
     }
@@ -146,13 +169,8 @@ inline ExpertSeen train_expert_rank(Rank& rank, const ExpertTraining& on, const 
         compare(record, parameters, reference, places, seen);
         seen.loss = std::max(seen.loss, relative(reference.loss, record.loss));
         seen.norm = std::max(seen.norm, relative(reference.gradient_norm, record.gradient_norm));
-        for (std::size_t p = 0; p < parameters.size(); ++p) {
-          if (parameters[p]->name.find(".router.") != std::string::npos) {
-            for (const double x : record.parameters[p]) {
-              seen.router_hash = mix(seen.router_hash ^ std::bit_cast<std::uint64_t>(x));
-            }
-          }
-        }
+        seen.router_hash = mix(seen.router_hash ^ hash_of(parameters, record, ".router."));
+        seen.tables.at(static_cast<std::size_t>(s)) = hash_of(parameters, record, "embed.weight");
       },
       training.seams());
   for (const auto& sum : rank.traffic().sums()) {
@@ -160,24 +178,24 @@ inline ExpertSeen train_expert_rank(Rank& rank, const ExpertTraining& on, const 
     if (label.ends_with(".dispatch") || label.ends_with(".combine")) {
       seen.operations += sum.sent_messages;
     }
+    seen.copies_sent += std::string_view(sum.group) == "pp.copies" ? sum.sent_bytes : 0;
   }
   return seen;
 }
 
 // Of every rank.
-inline std::vector<ExpertSeen> train_experts_on(const ExpertTraining& on, const TrainingPlan& plan,
-                                                const std::vector<StepRecord>& truth) {
+inline std::vector<SeenOnMesh> train_on_mesh(const OnMesh& on, const TrainingPlan& plan,
+                                             const std::vector<StepRecord>& truth) {
   return run_ranks_tested(on.mesh.ranks(), job_of(on, plan),
-                          [&](Rank& rank) { return train_expert_rank(rank, on, plan, truth); });
+                          [&](Rank& rank) { return train_mesh_rank(rank, on, plan, truth); });
 }
 
-inline std::vector<ExpertSeen> train_experts_on(const ExpertTraining& on,
-                                                const TrainingPlan& plan) {
-  return train_experts_on(on, plan, train_groups_in_turn(plan, on.mesh.dp, on.microbatches).steps);
+inline std::vector<SeenOnMesh> train_on_mesh(const OnMesh& on, const TrainingPlan& plan) {
+  return train_on_mesh(on, plan, train_groups_in_turn(plan, on.mesh.dp, on.microbatches).steps);
 }
 
-inline ExpertSeen worst_of(const std::vector<ExpertSeen>& all) {
-  ExpertSeen most;
+inline SeenOnMesh worst_of(const std::vector<SeenOnMesh>& all) {
+  SeenOnMesh most;
   for (const auto& seen : all) {
     most.gradients = std::max(most.gradients, seen.gradients);
     most.expert_ratio = std::abs(seen.expert_ratio - 1) > std::abs(most.expert_ratio - 1)
