@@ -7,6 +7,7 @@
 
 #include "models/gpt_cut.hpp"
 #include "models/published_cut.hpp"
+#include "parallel/context/context_parallel.hpp"
 #include "runtime/errors.hpp"
 
 namespace ringside {
@@ -22,29 +23,6 @@ std::string choices(std::size_t most, const std::function<bool(std::size_t)>& us
     }
   }
   return list;
-}
-
-// Of the heads that a tensor-parallel rank has.
-void require_context(const MeshPlan& plan, const GptConfig& model) {
-  if (plan.cp_form == "ring") {
-    return;
-  }
-  if (plan.cp_form != "ulysses") {
-    throw BadUse("no form of context parallelism is called \"" + plan.cp_form +
-                 "\": choose ring or ulysses");
-  }
-  const GptShare share = share_of(model, {.rank = 0, .ranks = plan.mesh.tp});
-  const std::size_t heads = share.heads.count;
-  const std::size_t kv = share.kv_heads.count;
-  const auto usable = [&](std::size_t cp) {
-    return heads % cp == 0 && (kv % cp == 0 || cp % kv == 0);
-  };
-  if (!usable(static_cast<std::size_t>(plan.mesh.cp))) {
-    throw BadUse(
-        fmt::format("cp = {} cannot cut the heads = {} and kv_heads = {} of a rank (tp = {}) for "
-                    "ulysses: cp may be {}; the ring has no such limit",
-                    plan.mesh.cp, heads, kv, plan.mesh.tp, choices(heads, usable)));
-  }
 }
 
 void require_pipeline(const MeshPlan& plan, std::size_t blocks) {
@@ -127,7 +105,7 @@ void require_usable(const MeshPlan& plan, const GptConfig& model, int ranks, std
   require_usable(plan.mesh, ranks);
   require_usable(model, plan.mesh.tp);
   require_step(plan);
-  require_context(plan, model);
+  require_usable(model, plan.mesh.tp, parse_context_form(plan.cp_form), plan.mesh.cp);
   require_pipeline(plan, model.layers);
   require_experts(plan, experts);
 }

@@ -40,6 +40,18 @@ TensorParallelOptions tensor_options(const Settings& settings, Fault fault) {
           .fault = fault};
 }
 
+MeshPlan mesh_plan_of(const Settings& s) {
+  return {.mesh = mesh_shape(s),
+          .ep = s.parallel.ep,
+          .sequence_parallel = s.parallel.sp,
+          .cp_form = s.parallel.cp_form,
+          .zero = s.parallel.zero,
+          .schedule = s.parallel.schedule,
+          .chunks = s.parallel.chunks,
+          .microbatches = s.parallel.microbatches,
+          .batch = static_cast<std::size_t>(s.train.batch)};
+}
+
 MeshTrainingOptions mesh_options(const Settings& settings, Fault fault, const AllReduce* planted) {
   MeshTrainingOptions options{.shape = mesh_shape(settings),
                               .microbatches = settings.parallel.microbatches,

@@ -6,6 +6,7 @@
 
 #include "models/loss_scale.hpp"
 #include "models/optimizer.hpp"
+#include "parallel/mesh_plan.hpp"
 #include "parallel/mesh_training.hpp"
 #include "scenarios/settings.hpp"
 
@@ -30,6 +31,9 @@ inline MeshShape mesh_shape(const Settings& s) {
 std::vector<Axis> gradient_axes();
 
 Mesh mesh_of(const Settings& settings, int rank);
+
+// As the planner sees it (parallel/mesh_plan.hpp); the schedule by its name.
+MeshPlan mesh_plan_of(const Settings& settings);
 
 MeshTrainingOptions mesh_options(const Settings& settings, Fault fault = Fault::none,
                                  const AllReduce* planted = nullptr);

@@ -14,6 +14,7 @@
 #include "scenarios/expert_settings.hpp"
 #include "scenarios/model_settings.hpp"
 #include "scenarios/overrides.hpp"
+#include "scenarios/parallel_options.hpp"
 #include "scenarios/pipeline_settings.hpp"
 #include "scenarios/plural.hpp"
 
@@ -181,6 +182,16 @@ void check_precision(const Settings& settings) {
   }
 }
 
+// What the planner refuses is not run either. A schedule out of a file is known to the runner only.
+void check_plan(const Settings& settings) {
+  const auto names = schedule_names();
+  if (settings.model.kind == "gpt" && !at_true_scale(settings) &&
+      std::ranges::count(names, settings.parallel.schedule) > 0) {
+    require_usable(mesh_plan_of(settings), std::get<GptConfig>(model_of(settings)), settings.ranks,
+                   static_cast<std::size_t>(settings.model.experts));
+  }
+}
+
 void check_all(Settings& settings) {
   resolve_ranks(settings);
   resolve_degrees(settings);
@@ -206,6 +217,7 @@ void check_all(Settings& settings) {
                     "most {0} microbatches, or a batch of {1}",
                     settings.train.batch, settings.parallel.microbatches));
   }
+  check_plan(settings);
 }
 
 }  // namespace

@@ -65,8 +65,8 @@ TEST(MeshPlan, CaseM8UlyssesTakesWhatDividesTheHeads) {
   };
   EXPECT_EQ(refusal(ulysses(1, 7), model), "");
   EXPECT_EQ(refusal(ulysses(1, 8), model),
-            "cp = 8 cannot cut the heads = 28 and kv_heads = 28 of a rank (tp = 1) for ulysses: cp "
-            "may be 1, 2, 4, 7, 14, 28; the ring has no such limit");
+            "heads = 28 cannot be divided over 8 Ulysses ranks: with heads = 28 and kv_heads = 28 "
+            "the ranks may be 1, 2, 4, 7, 14, 28; the ring has no such limit");
   EXPECT_EQ(refusal({.mesh = {.cp = 8}}, model), "") << "the ring";
   EXPECT_EQ(refusal(ulysses(2, 7), model), "") << "14 heads on a rank";
   EXPECT_NE(refusal(ulysses(2, 4), model), "");
@@ -84,7 +84,7 @@ TEST(MeshPlan, CaseM8UlyssesChoicesAreThoseThatAreNotRefused) {
       }
     }
     const auto text = refusal({.mesh = {.cp = 27}, .cp_form = "ulysses"}, model);
-    EXPECT_NE(text.find("cp may be " + usable + ";"), std::string::npos) << text;
+    EXPECT_NE(text.find("the ranks may be " + usable + ";"), std::string::npos) << text;
   }
 }
 

@@ -97,7 +97,7 @@ TEST(MeshVerb, RefusesWithTheNumbersAndTheNearestChoices) {
         {"--dp 8 --ep 3 --config deepseek-v3", "ep may be 1, 2, 4, 8"},
         {"--sp", "make tp 2 or more"},
         {"--pp 4 --schedule interleaved --microbatches 6", "take 4 or 8 micro-batches"},
-        {"--cp 5 --cp-form ulysses", "cp may be 1, 2, 4, 8, 12, 24; the ring has no such limit"},
+        {"--cp 5 --cp-form ulysses", "the ranks may be 1, 2, 4, 8, 12, 24; the ring has no such limit"},
         {"--tp 2 --rank 2", "from 0 to 1"},
         {"--config qwen3-8", "there is no such model; did you mean qwen3-8b? (take "},
         {"--tp 65536 --dp 2", "more than 65536 ranks"},
