@@ -52,6 +52,7 @@ class DividedAfterEachPass : public GradientReduction {
   LayerHooks& begin_microbatch(int microbatch, int microbatches) override {
     if (divides_ && microbatch == of_a_pass) {
       divide();
+      divides_ = false;  // asked for the forward, and again for the backward
     }
     return inner_.begin_microbatch(microbatch, microbatches);
   }

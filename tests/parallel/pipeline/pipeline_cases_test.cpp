@@ -121,7 +121,7 @@ TEST(CaseI9Run, BothDirectionsHaveTheGradientsOfOneProcess) {
 
 // p = 8, m = 16, B = 2F: what the executor takes, with free links, is what the timeline says.
 TEST(CaseI10Run, LargeTheExecutedTimeIsThatOfTheTimeline) {
-  constexpr Time unit = std::chrono::microseconds(1);
+  constexpr Time unit = std::chrono::microseconds(12);  // which chunks divide
   std::vector<Schedule> schedules{make_schedule("dualpipe", {.stages = 8, .microbatches = 16})};
   for (const int chunks : {1, 2, 3, 4}) {
     schedules.push_back(
@@ -147,7 +147,7 @@ TEST(CaseI10Run, LargeTheExecutedTimeIsThatOfTheTimeline) {
     const ScheduleTiming timing = time_of(schedule);
     const Rational executed((*std::ranges::max_element(ends)).count());
     EXPECT_EQ(executed, timing.makespan() * Rational(unit.count())) << schedule.name;
-    EXPECT_TRUE(timing.bubble_over_total() >= Rational(0));
+    EXPECT_FALSE(timing.bubble_over_total() < Rational(0));
     EXPECT_TRUE(timing.bubble_over_total() < Rational(1));
   }
 }
