@@ -96,7 +96,7 @@ TEST(Overrides, RefusesNumbersThatDisagree) {
   refused({"cluster.nodes=2"}, "8", "add --set cluster.gpus_per_node=4");
   refused({"cluster.nodes=2", "cluster.gpus_per_node=3"}, "8", "set cluster.nodes = 3, or run 6");
   refused({"cluster.ranks=9"}, {}, "9 ranks on nodes of cluster.gpus_per_node = 8 fill 2 nodes");
-  refused({"cluster.nodes=2", "cluster.ranks=4"}, {}, "fill 1 nodes, but cluster.nodes = 2");
+  refused({"cluster.nodes=2", "cluster.ranks=4"}, {}, "fill 1 node, but cluster.nodes = 2");
   refused({"cluster.nodes=65536", "cluster.gpus_per_node=65536"}, {}, "4294967296 ranks");
   refused({"cluster.ranks=4"}, "8", "give one of them");
   refused({"train.batch=4", "parallel.microbatches=8"}, {}, "at most 4 microbatches");
