@@ -136,6 +136,7 @@ std::map<std::string, Executed> executed_figures(const FigureInputs& inputs) {
   };
   executed.merge(on_many_ranks(inputs));
   executed.merge(executed_stages(inputs));
+  executed.merge(executed_pipeline_figures(inputs));
   executed.merge(executed_context_figures(inputs));
   executed.merge(executed_expert_figures(inputs));
   executed.merge(executed_pitfall_figures(inputs));

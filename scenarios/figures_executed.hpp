@@ -48,6 +48,8 @@ PaddedTraffic in_padded_buckets(const FigureInputs& inputs, int ranks, std::stri
                                 std::int64_t without);
 // Those of section pitfalls that need a job of their own.
 std::map<std::string, Executed> executed_pitfall_figures(const FigureInputs& inputs);
+// Those of section PP.
+std::map<std::string, Executed> executed_pipeline_figures(const FigureInputs& inputs);
 // Those of section CP.
 std::map<std::string, Executed> executed_context_figures(const FigureInputs& inputs);
 
