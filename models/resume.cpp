@@ -16,6 +16,7 @@ Identity of_model(const MlpConfig& m) {
           {"model.hidden", std::to_string(m.hidden)},
           {"model.layers", std::to_string(m.layers)},
           {"model.vocab", std::to_string(m.vocab)},
+          {"model.batch_norm", m.batch_norm ? "true" : "false"},
           {"model.dtype", std::string(name_of(m.dtype))}};
 }
 
@@ -30,6 +31,8 @@ Identity of_model(const GptConfig& m) {
           {"model.vocab", std::to_string(m.vocab)},
           {"model.tied", m.tied ? "true" : "false"},
           {"model.rope_base", std::to_string(m.rope_base)},
+          {"model.experts", std::to_string(m.experts)},
+          {"model.top_k", std::to_string(m.experts > 0 ? m.top_k : 0)},
           {"model.dtype", std::string(name_of(m.dtype))}};
 }
 

@@ -125,10 +125,20 @@ void MeshTraining::make_model() {
 // makes them equal, so that its absence shows.
 void MeshTraining::spoil_copies() {
   for (const Parameter* p : flatten(model_->layers())) {
-    if ((p->expert ? experts_->holders() : data_group_).rank() > 0) {
+    if (!holds_first(*p)) {
       map_elements(p->value, [](auto x) { return -x; });
     }
   }
+}
+
+bool MeshTraining::holds_first(const Parameter& parameter) const {
+  return (parameter.expert ? experts_->holders() : data_group_).rank() == 0;
+}
+
+std::vector<Parameter*> MeshTraining::held_first() {
+  auto first = flatten(model_->layers());
+  std::erase_if(first, [this](const Parameter* p) { return !holds_first(*p); });
+  return first;
 }
 
 void MeshTraining::distribute() {

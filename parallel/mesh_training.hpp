@@ -63,6 +63,10 @@ class MeshTraining {
 
   Model& model() { return *model_; }
 
+  // Of the model's parameters those of which this rank is the first holder: the others will have
+  // its values.
+  std::vector<Parameter*> held_first();
+
   // Weights of the first data-parallel rank go to all, and gradients into buckets; with ZeRO each
   // rank keeps what is its. Once, before the first step.
   void distribute();
@@ -100,6 +104,7 @@ class MeshTraining {
   void make_experts();
   GptPart part() const;
   void make_model();
+  bool holds_first(const Parameter& parameter) const;
   void spoil_copies();
   GradientReduction& make_reduction();
   void make_step(GradientReduction& reduction);

@@ -67,9 +67,6 @@ void check_expert_settings(const Settings& settings) {
     throw BadUse(fmt::format("model.experts = {} are of model.kind = gpt without model.config",
                              settings.model.experts));
   }
-  if (!settings.train.save.empty() || !settings.train.resume.empty()) {
-    throw BadUse("a model of experts cannot be saved yet: leave train.save and train.resume out");
-  }
   expert_group(mesh_of(settings, 0), p.ep);
   Placement(static_cast<std::size_t>(settings.model.experts), p.ep);
   if (p.dispatch == "by_node") {

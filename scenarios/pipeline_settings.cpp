@@ -115,9 +115,6 @@ void check_pipeline_settings(const Settings& s) {
         "dp.sync_every_microbatch with parallel.pp: the micro-batches of a pipeline are under way "
         "together and are reduced once: leave dp.sync_every_microbatch off");
   }
-  if (!s.train.save.empty() || !s.train.resume.empty()) {
-    throw BadUse("train.save and train.resume cannot be used with parallel.pp yet: leave them out");
-  }
   pipeline_plan(s);
 }
 

@@ -118,8 +118,8 @@ class RankTraining {
         parts_.push_back({.shape = p->value.shape(), .layout = p->layout});
       }
     }
-    if (plan.start && training_.data_group().rank() == 0) {
-      load_weights(*plan.start, flatten(model.layers()));
+    if (plan.start) {
+      load_weights(*plan.start, training_.held_first());
     }
     training_.distribute();
   }
@@ -131,7 +131,7 @@ class RankTraining {
   TensorValues whole_parameters();
   std::unique_ptr<Optimizer> optimizer_for(const std::vector<Parameter*>& parameters) const;
   void save(int step, const StepRecord& record, const std::vector<Parameter*>& parameters,
-            Optimizer& optimizer) const;
+            Optimizer& optimizer);
   StepRecord with_whole_tensors(int step, const StepRecord& record);
   void see(int step, const StepRecord& record);
 
@@ -225,15 +225,21 @@ std::unique_ptr<Optimizer> RankTraining::optimizer_for(
 
 // A checkpoint, after the steps after which the scenario wants one.
 void RankTraining::save(int step, const StepRecord& record,
-                        const std::vector<Parameter*>& parameters, Optimizer& optimizer) const {
+                        const std::vector<Parameter*>& parameters, Optimizer& optimizer) {
   const TrainSettings& train = settings_.train;
   const int steps = step + 1;
   const bool due = train.save_every > 0 && (plan_.first_step() + steps) % train.save_every == 0;
   if (!request_.saves || train.save.empty() || (!due && steps < plan_.steps)) {
     return;
   }
+  auto weights = parameters;
+  if (settings_.parallel.zero > 0) {  // which cuts what learns only
+    const auto all = flatten(training_.model().layers());
+    std::ranges::copy_if(all, std::back_inserter(weights),
+                         [](const Parameter* p) { return !p->trainable; });
+  }
   const Checkpoint checkpoint =
-      gather_checkpoint(rank_.world(), plan_, steps, record.next_scale, parameters, optimizer);
+      gather_checkpoint(rank_.world(), plan_, steps, record.next_scale, weights, optimizer);
   if (rank_.id() == 0) {
     save_checkpoint(train.save, checkpoint);
   }

@@ -44,6 +44,9 @@ GroupsInTurn train_groups_in_turn(const TrainingPlan& plan, int ranks, int micro
                               {.dispatch = dispatch});
   const auto parameters = flatten(model->layers());
   const auto optimizer = make_optimizer(plan.optimizer, memory, parameters);
+  if (plan.start) {
+    load_whole(*plan.start, parameters, *optimizer);
+  }
   const auto gradient = [&](int step) {
     zero_gradients(parameters);
     StepSum sum;

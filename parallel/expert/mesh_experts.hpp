@@ -32,6 +32,8 @@ class MeshExperts {
   // The ranks that hold the same experts, among those of dp and cp.
   Comm& holders() { return holders_; }
 
+  const Comm& holders() const { return holders_; }
+
   // Over the ranks that hold all experts between them, 8 bytes all-reduced: the squares of a norm.
   double sum(double squares);
 

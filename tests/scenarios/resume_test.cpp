@@ -82,6 +82,36 @@ TEST(Resume, GoesOnFromTensorParallelismIntoAnyMeshAndBack) {
   }
 }
 
+// Stages and experts are parts by name: what one mesh saves, any other goes on from.
+TEST(Resume, GoesOnFromStagesAndExpertsIntoAnyMeshAndBack) {
+  const std::string model = small +
+                            "--set model.layers=2 --set model.tied=true --set model.experts=4 "
+                            "--set model.bias_rate=0.01 --set 'checks.run=[\"gradients\"]' ";
+  const std::string piped = "ep/dispatch" + model +
+                            "--ranks 8 --set parallel.pp=2 --set parallel.tp=2 --set parallel.ep=2 "
+                            "--set parallel.microbatches=4 --set parallel.zero=1 ";
+  const TemporaryFolder folder;
+  const auto whole = passed(folder, piped + "--set train.steps=4 --save whole");
+  const auto first = passed(folder, piped + "--set train.steps=2 --save parts");
+  const auto second = passed(folder, piped + "--set train.steps=2 --resume parts --save parts");
+  auto losses = first["losses"].get<std::vector<double>>();
+  for (const auto& loss : second["losses"]) {
+    losses.push_back(loss);
+  }
+  EXPECT_EQ(losses, whole["losses"].get<std::vector<double>>());
+  EXPECT_EQ(weights(folder, "parts/step-4"), weights(folder, "whole/step-4"));
+  EXPECT_NE(weights(folder, "parts/step-2"), weights(folder, "whole/step-4"));
+  EXPECT_EQ(weights(folder, "whole/step-4").count("layers.0.mlp.router.bias"), 1U);
+  for (const std::string mesh :
+       {"--ranks 4 --set parallel.ep=4 --set parallel.zero=3",
+        "--ranks 4 --set parallel.ep=2 --set parallel.pp=2 --set parallel.microbatches=4 "
+        "--set parallel.schedule=dualpipe"}) {
+    SCOPED_TRACE(mesh);
+    passed(folder, "ep/dispatch" + model + mesh + " --resume parts/step-2 --save y");
+    passed(folder, piped + "--resume y");
+  }
+}
+
 TEST(Resume, AnotherTrainingIsRefusedBeforeAnythingRuns) {
   const TemporaryFolder folder;
   const std::string common = "dp/ring" + small + "--ranks 2 ";
