@@ -59,10 +59,26 @@ void require_heads(const GptConfig& c) {
   }
 }
 
-void require_divisible(const char* what, std::size_t value, std::size_t ranks) {
+bool shares_kv_heads(const GptConfig& c, std::size_t ranks) {
+  return c.kv_heads % ranks == 0 || ranks % c.kv_heads == 0;
+}
+
+// Ranks over which all of it can be cut.
+std::string usable_ranks(const GptConfig& c) {
+  std::string list;
+  for (std::size_t ranks = 1; ranks <= c.heads; ++ranks) {
+    const bool mlp = c.experts > 0 || c.ffn % ranks == 0;
+    if (c.heads % ranks == 0 && mlp && shares_kv_heads(c, ranks)) {
+      list += (list.empty() ? "" : ", ") + to_string(ranks);
+    }
+  }
+  return list;
+}
+
+void require_divisible(const GptConfig& c, const char* what, std::size_t value, std::size_t ranks) {
   if (value % ranks != 0) {
     throw BadUse(std::string(what) + " = " + to_string(value) + " cannot be divided over " +
-                 to_string(ranks) + " tensor-parallel ranks: the ranks may be " + divisors(value) +
+                 to_string(ranks) + " tensor-parallel ranks: the ranks may be " + usable_ranks(c) +
                  ", or " + what + " " + nearest_multiples(value, ranks));
   }
 }
@@ -89,17 +105,16 @@ void require_usable(const GptConfig& c, int ranks) {
     throw BadUse("a model cannot be cut over " + to_string(ranks) + " ranks");
   }
   const auto tp = static_cast<std::size_t>(ranks);
-  require_divisible("heads", c.heads, tp);
+  require_divisible(c, "heads", c.heads, tp);
   if (c.experts == 0) {
-    require_divisible("ffn", c.ffn, tp);
+    require_divisible(c, "ffn", c.ffn, tp);
   } else {
     require_mixture(c);
   }
-  if (c.kv_heads % tp != 0 && tp % c.kv_heads != 0) {
+  if (!shares_kv_heads(c, tp)) {
     throw BadUse("kv_heads = " + to_string(c.kv_heads) + " can neither be divided over " +
                  to_string(ranks) + " tensor-parallel ranks nor copied evenly: the ranks may be " +
-                 divisors(c.kv_heads) + " or a multiple of " + to_string(c.kv_heads) +
-                 ", or kv_heads " + nearest_multiples(c.kv_heads, tp));
+                 usable_ranks(c) + ", or kv_heads " + nearest_multiples(c.kv_heads, tp));
   }
 }
 

@@ -33,13 +33,19 @@ std::vector<std::vector<std::size_t>> counts_of(const std::vector<std::vector<Pa
   return counts;
 }
 
-std::size_t element_size(const std::vector<std::vector<Parameter*>>& layers) {
+std::size_t element_size(const std::vector<std::vector<Parameter*>>& layers,
+                         const ParameterFilter& meant) {
+  bool learns = false;
   for (const auto& layer : layers) {
     for (const Parameter* parameter : layer) {
-      if (parameter->trainable) {
+      learns = learns || parameter->trainable;
+      if (parameter->trainable && (!meant || meant(*parameter))) {
         return size_of(parameter->value.dtype());
       }
     }
+  }
+  if (learns) {
+    return 1;  // of no bucket
   }
   throw BadUse("a model of " + std::to_string(layers.size()) +
                " layers has no parameter that learns: there is nothing to reduce");

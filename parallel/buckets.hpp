@@ -33,8 +33,10 @@ using ParameterFilter = std::function<bool(const Parameter&)>;
 std::vector<std::vector<std::size_t>> counts_of(const std::vector<std::vector<Parameter*>>& layers,
                                                 const ParameterFilter& meant = {});
 
-// Bytes of an element: all parameters are of one type. Throws BadUse when none learns.
-std::size_t element_size(const std::vector<std::vector<Parameter*>>& layers);
+// Bytes of an element of those that learn and are meant, which are of one type. Throws BadUse when
+// none learns.
+std::size_t element_size(const std::vector<std::vector<Parameter*>>& layers,
+                         const ParameterFilter& meant = {});
 
 // `tensor_counts`: elements of each tensor, by layer in forward order; one without any is in no
 // bucket. `alignment`: elements; 1: a

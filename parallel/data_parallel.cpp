@@ -36,7 +36,8 @@ DataParallel::DataParallel(Comm& group, DeviceMemory& memory,
       layers_(std::move(layers)),
       options_(std::move(options)),
       buckets_(cut_buckets(counts_of(layers_, options_.meant), options_.bucket,
-                           element_size(layers_), group.size(), options_.alignment)),
+                           element_size(layers_, options_.meant), group.size(),
+                           options_.alignment)),
       ready_(buckets_.size()) {
   for (const Bucket& bucket : buckets_) {
     const auto& layer = layers_[bucket.layer];

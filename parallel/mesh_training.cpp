@@ -194,8 +194,7 @@ void MeshTraining::make_step(GradientReduction& reduction) {
 }
 
 bool MeshTraining::model_is_whole() const {
-  const bool all_experts = !options_.experts || options_.experts->placement.ranks() == 1;
-  return options_.shape.tp * options_.shape.pp == 1 && all_experts;
+  return options_.shape.tp * options_.shape.pp == 1 && !options_.experts;
 }
 
 std::vector<Parameter*> MeshTraining::parameters() {

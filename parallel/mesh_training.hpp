@@ -58,7 +58,7 @@ class MeshTraining {
   // The ranks that hold the same part.
   Comm& data_group() { return data_group_; }
 
-  // Whether each rank has all of it.
+  // Whether each rank has all of it, in its own order: experts are where they were placed.
   bool model_is_whole() const;
 
   Model& model() { return *model_; }

@@ -221,7 +221,8 @@ class RankPlan {
     const std::int64_t here =
         tokens_times(&StageShare::mixtures, sequence_ranks()) / sequence_ranks();
     add("ep", expert_group(mesh_, plan_.ep), "all_to_all",
-        fmt::format("tokens of {} layers", count(&StageShare::mixtures)),
+        fmt::format("tokens of {} layer{}", count(&StageShare::mixtures),
+                    count(&StageShare::mixtures) == 1 ? "" : "s"),
         "4 (e-1)/e tokens k h 2, uniform", 4 * (e - 1) * here * k * hidden() * element / e);
   }
 

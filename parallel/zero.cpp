@@ -39,7 +39,8 @@ Zero::Zero(Comm& group, DeviceMemory& memory, Model& model, ZeroOptions options)
       options_(std::move(options)),
       layers_(model.layers()),
       buckets_(cut_buckets(counts_of(layers_, options_.meant), options_.bucket,
-                           element_size(layers_), group.size(), options_.alignment)) {
+                           element_size(layers_, options_.meant), group.size(),
+                           options_.alignment)) {
   const int stage = checked(options_.stage);
   if (options_.fault != Fault::weights_not_broadcast) {
     broadcast_weights(group_, layers_, options_.meant, options_.broadcast);

@@ -40,7 +40,7 @@ Checks check_batch_norm(const CheckContext& context) {
   if (!s.model.batch_norm || !s.dp.sync_batch_norm) {
     return {not_applicable("statistics of each rank's own tokens")};
   }
-  if (gradient_ranks(s) == 1) {
+  if (gradient_ranks(s) == 1 || s.train.batch == 1) {
     return {not_applicable("one rank has all tokens")};
   }
   std::int64_t sent = 0;

@@ -131,8 +131,14 @@ std::string untouched(const Control& control, const Settings& s) {
 }
 
 // Why the fault, which the data may leave nothing to do, has done nothing.
-std::string without_effect(Fault fault) {
+std::string without_effect(Fault fault, const Settings& s) {
   switch (fault) {
+    case Fault::parameters_not_gathered:
+      return s.train.steps == 1 ? "with one step nothing is computed from them" : "";
+    case Fault::weight_gradient_lost:
+      return s.train.batch < s.parallel.dp * s.parallel.microbatches
+                 ? "a micro-batch without a sample has no gradient"
+                 : "";
     case Fault::mean_of_means:
       return "every rank has as many counted tokens";
     case Fault::dropped_kept:
@@ -180,7 +186,7 @@ Checks check_controls(const CheckContext& context) {
     std::string reason = untouched(control, s);
     const bool same = same_run(faulty, sound);
     if (reason.empty() && same) {
-      reason = without_effect(control.fault);
+      reason = without_effect(control.fault, s);
     }
     const bool changes_nothing = !reason.empty() || (s.ranks == 1 && same);
     checks.push_back(changes_nothing

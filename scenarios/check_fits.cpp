@@ -3,6 +3,7 @@
 
 #include "models/published_config.hpp"
 #include "scenarios/checks.hpp"
+#include "scenarios/exit_codes.hpp"
 #include "scenarios/model_settings.hpp"
 #include "scenarios/parallel_options.hpp"
 
@@ -53,6 +54,21 @@ Check check_does_not_fit(const Settings& s) {
                fmt::format("of a rank's tokens, one for each layer; of {} bytes the model state "
                            "takes {}",
                            capacity, state));
+}
+
+Check check_capacity_lifted(const Settings& settings) {
+  Settings free = settings;
+  free.cluster.capacity.reset();
+  std::string seen = "ended";
+  try {
+    run_at_true_scale(free, {.log = LogLevel::summary});
+  } catch (...) {
+    seen = failure_of(std::current_exception()).verdict;
+  }
+  Check control = holds("control.capacity_lifted", seen == "ended", seen, "ended",
+                        "the same run with cluster.capacity = none");
+  control.control = true;
+  return control;
 }
 
 }  // namespace ringside

@@ -68,11 +68,11 @@ Checks check_learning_rate(const CheckContext& context) {
   const Settings& s = context.settings;
   const int ranks = data_parallel_ranks(s);
   if (ranks == 1 || s.train.batch % ranks != 0 || s.train.optimizer != "sgd" ||
-      !s.train.resume.empty()) {
+      s.train.momentum != 0 || !s.train.resume.empty()) {
     return {
         {.name = "learning_rate.as_on_one_card",
          .measured = fmt::format("dp {}, batch {}, {}", ranks, s.train.batch, s.train.optimizer),
-         .gate = "sgd, dp above 1 that divides train.batch, from the seed",
+         .gate = "sgd without momentum, dp above 1 that divides train.batch, from the seed",
          .verdict = CheckVerdict::not_applicable}};
   }
   Settings one = s;

@@ -46,7 +46,10 @@ Check bubble(const char* name, const ScheduleTiming& timing, Time makespan, Rati
 
 Checks check_time(const CheckContext& context, const Schedule& schedule) {
   const Settings& s = context.settings;
-  const bool free_links = s.links.nvlink.bandwidth == Rate{} && s.links.nvlink.latency == Time{0};
+  const auto is_free = [](const auto& link) {
+    return link.bandwidth == Rate{} && link.latency == Time{0};
+  };
+  const bool free_links = is_free(s.links.nvlink) && (s.cluster.nodes == 1 || is_free(s.links.ib));
   if (!s.costs.fixed() || !free_links) {
     return {
         {.name = "pipeline.makespan",

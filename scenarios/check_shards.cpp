@@ -30,16 +30,31 @@ std::string ulps_text(const TrainingOutcome& outcome) {
   return std::to_string(std::lround(most)) + " ULPs";
 }
 
+// What one process that takes the ranks' shards in turn does not do; empty: it does it all.
+std::string other_than_shards(const Settings& s) {
+  const auto& p = s.parallel;
+  for (const auto& [name, degree] :
+       {std::pair{"tp", p.tp}, std::pair{"cp", p.cp}, std::pair{"pp", p.pp}}) {
+    if (degree > 1) {
+      return "parallel." + std::string(name) + " = " + std::to_string(degree);
+    }
+  }
+  if (s.model.experts > 0) {
+    return "model.experts = " + std::to_string(s.model.experts);
+  }
+  return s.model.batch_norm ? "model.batch_norm" : "";
+}
+
 }  // namespace
 
 Checks check_shards(const CheckContext& context) {
   const Settings& s = context.settings;
-  if (s.parallel.tp > 1) {
+  if (const std::string other = other_than_shards(s); !other.empty()) {
     return {{.name = "shards",
-             .measured = "parallel.tp = " + std::to_string(s.parallel.tp),
+             .measured = other,
              .gate = "equal, every bit",
              .verdict = CheckVerdict::not_applicable,
-             .note = "partial products are added in another order"}};
+             .note = "its ranks have more to do with each other than shards of a batch"}};
   }
   const auto averaged = train_shards_in_turn(plan_of(s, context.text), shards_of(s));
   Checks checks = training_gates("shards_averaged", s, context.run(s, averaged));

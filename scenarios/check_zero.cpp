@@ -123,6 +123,14 @@ Checks check_zero_bits(const CheckContext& context) {
   if (s.parallel.zero == 0) {
     return {without_zero("zero_bits", gate)};
   }
+  if (s.parallel.pp > 1 && s.parallel.zero > 1) {
+    return {{.name = "zero_bits",
+             .measured = "parallel.pp = " + std::to_string(s.parallel.pp),
+             .gate = gate,
+             .verdict = CheckVerdict::not_applicable,
+             .note = "a pipeline's data parallelism reduces once a step, these stages every "
+                     "micro-batch"}};
+  }
   if (s.parallel.tp > 1 && s.collectives.all_reduce != gradient_algorithm(s)) {
     return {{.name = "zero_bits",
              .measured = "another order of additions",

@@ -2,6 +2,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
 #include <map>
 
 #include "runtime/errors.hpp"
@@ -12,8 +13,38 @@ namespace ringside {
 
 namespace {
 
+// Which members of the rank's expert-parallel group share a node: of each the first that does.
+std::vector<std::ptrdiff_t> shape_over_nodes(const Settings& s, int rank) {
+  const Cluster cluster = cluster_of(s);
+  const auto group = expert_group(mesh_of(s, rank), s.parallel.ep);
+  std::vector<std::ptrdiff_t> shape;
+  for (const int member : group) {
+    shape.push_back(
+        std::ranges::find_if(
+            group, [&](int other) { return cluster.node_of(other) == cluster.node_of(member); }) -
+        group.begin());
+  }
+  return shape;
+}
+
+// Tensor-parallel ranks have the same experts: sums by node must be the same sums.
+void check_copies_by_node(const Settings& s) {
+  for (int r = 0; r < s.ranks && s.parallel.tp > 1 && !s.parallel.sp; ++r) {
+    const int first = r / s.parallel.tp * s.parallel.tp;
+    if (shape_over_nodes(s, r) != shape_over_nodes(s, first)) {
+      throw BadUse(fmt::format(
+          "parallel.dispatch = by_node adds what experts give node by node, and ranks {} and {}, "
+          "which hold the same experts (parallel.tp = {}), have groups that lie differently over "
+          "nodes of cluster.gpus_per_node = {}: choose one that parallel.tp divides, or "
+          "parallel.dispatch = straight",
+          first, r, s.parallel.tp, s.cluster.gpus_per_node));
+    }
+  }
+}
+
 // As many ranks of every expert-parallel group on each of its nodes.
 void check_experts_by_node(const Settings& settings) {
+  check_copies_by_node(settings);
   const Cluster cluster = cluster_of(settings);
   for (int r = 0; r < settings.ranks; ++r) {
     std::map<int, int> on_node;

@@ -177,6 +177,12 @@ void check_batch_norm(const Settings& settings) {
         "model.batch_norm normalises the hidden layers of model.kind = mlp: leave it off, or train "
         "an mlp without model.config");
   }
+  if (m.batch_norm && settings.parallel.microbatches > 1) {
+    throw BadUse(
+        fmt::format("model.batch_norm takes its statistics of what is computed at once, and "
+                    "parallel.microbatches = {} is less than the batch of one process: set it to 1",
+                    settings.parallel.microbatches));
+  }
   if (settings.dp.sync_batch_norm && !m.batch_norm) {
     throw BadUse(
         "dp.sync_batch_norm sums the statistics of model.batch_norm, which is off: set "

@@ -97,6 +97,9 @@ PipelinePlan pipeline_plan(const Settings& s) {
 void check_pipeline_settings(const Settings& s) {
   const auto& p = s.parallel;
   if (p.pp == 1) {
+    if (!p.schedule.ends_with(".csv")) {
+      schedule_row(p.schedule);
+    }
     if (s.costs.fixed()) {
       throw BadUse(
           "costs.F, costs.I and costs.W are of the stages of a pipeline, but parallel.pp = 1: set "

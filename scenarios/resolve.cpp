@@ -53,16 +53,20 @@ void resolve_degrees(Settings& settings) {
         "--ranks {3}, or take a parallel.tp that divides {1}",
         parallel.tp, settings.ranks, below, below + parallel.tp));
   }
-  const int inner = parallel.tp * parallel.cp * parallel.pp;
-  if (settings.ranks % inner != 0) {
-    const int below = std::max(settings.ranks / inner, 1) * inner;
+  const std::int64_t inner = std::int64_t{parallel.tp} * parallel.cp * parallel.pp;
+  if (inner > most_ranks) {
     throw BadUse(
-        fmt::format("parallel.tp = {0} of parallel.cp = {1} of parallel.pp = {2} cannot be taken "
-                    "{3} ranks at a "
-                    "time: run with --ranks {4} or --ranks {5}",
-                    parallel.tp, parallel.cp, parallel.pp, settings.ranks, below, below + inner));
+        fmt::format("parallel.tp x cp x pp = {} x {} x {} are {} ranks: at most {} can run",
+                    parallel.tp, parallel.cp, parallel.pp, inner, most_ranks));
   }
-  const int left = settings.ranks / inner;
+  if (settings.ranks % inner != 0) {
+    const std::int64_t below = std::max(settings.ranks / inner, std::int64_t{1}) * inner;
+    throw BadUse(fmt::format(
+        "parallel.tp x cp x pp = {0} x {1} x {2} = {3} does not divide {4} ranks: run "
+        "with --ranks {5} or --ranks {6}",
+        parallel.tp, parallel.cp, parallel.pp, inner, settings.ranks, below, below + inner));
+  }
+  const int left = settings.ranks / static_cast<int>(inner);
   if (parallel.dp == 0) {
     parallel.dp = left;
   }

@@ -149,7 +149,8 @@ void check_reference_fits(const Settings& s) {
 // The definition knows the order of all-reduces once a step.
 bool has_definition(const Settings& s) {
   return reductions_of(s) == 1 && !has_experts(s) && s.parallel.zero == 0 && s.parallel.tp == 1 &&
-         s.parallel.cp == 1 && !s.model.batch_norm && !at_true_scale(s) && s.train.resume.empty();
+         s.parallel.cp == 1 && s.parallel.pp == 1 && !s.model.batch_norm && !at_true_scale(s) &&
+         s.train.resume.empty();
 }
 
 std::string text_of(const Settings& s) {
@@ -228,6 +229,9 @@ RunReport expected_failure(const RunRequest& request, const std::filesystem::pat
                                 std::string(failure.verdict), s.checks.expect, failure.text));
   if (s.checks.expect == "oom" && s.cluster.capacity) {
     report.checks.push_back(check_does_not_fit(s));
+    if (at_true_scale(s) && std::ranges::count(s.checks.run, "controls") > 0) {
+      report.checks.push_back(check_capacity_lifted(s));
+    }
   }
   return report;
 }

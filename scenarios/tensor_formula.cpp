@@ -165,6 +165,22 @@ Figures softmax_formula(const Settings& s, std::string_view text, int rank) {
   return figures * 8;
 }
 
+namespace {
+
+// How often a step reduces what a rank has: on a pipeline's device the micro-batches that it takes
+// through its stages, which with dualpipe are half of them.
+std::int64_t reductions_here(const Settings& s, int rank) {
+  if (s.parallel.pp == 1 || s.parallel.zero < 2) {
+    return reductions_of(s);
+  }
+  const Schedule schedule = schedule_of(s);
+  const int device = mesh_of(s, rank).at(Axis::pp);
+  const int stage = StagePlacement(schedule).stages_on(device).front();
+  return static_cast<std::int64_t>(weight_gradient_order(schedule, device, stage).size());
+}
+
+}  // namespace
+
 Figures copies_formula(const Settings& s, int rank) {
   const AxisGroup group(s, {Axis::tp}, rank);
   const auto held = at_true_scale(s) ? held_in_parts(s, published_model(s.model.config))
@@ -174,7 +190,7 @@ Figures copies_formula(const Settings& s, int rank) {
     figures += all_reduce_elements(s, group.neighbours(copies), elements,
                                    elements * static_cast<std::size_t>(element_of(s)));
   }
-  figures = figures * (std::int64_t{reductions_of(s)} * s.train.steps * element_of(s));
+  figures = figures * (reductions_here(s, rank) * s.train.steps * element_of(s));
   return figures += all_reduce_elements(s, group, 1, 8) * (std::int64_t{8} * s.train.steps);
 }
 

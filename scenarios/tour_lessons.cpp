@@ -58,7 +58,7 @@ TourLesson zero() {
                             {"times the traffic of data parallelism",
                              "是数据并行通信量的多少倍"}}}}},
       .leaves = {"A layer's product is still computed whole on each card, with its activations.",
-                 "每一层的矩阵乘法和激活值仍然整个落在一张卡上。"}};
+                 "每一层的矩阵乘法和激活仍然整个落在一张卡上。"}};
 }
 
 TourLesson tensor_parallelism() {
@@ -117,14 +117,14 @@ TourLesson pipeline() {
                             {"of ideal time: a third of that, for weight gradients fill the gaps",
                              "（占理想时间）：只剩三分之一，空档由权重梯度填上"}}}}},
       .leaves = {"A long sample's activations are still on one card.",
-                 "一条长样本的激活值仍然全在一张卡上。"}};
+                 "一条长样本的激活仍然全在一张卡上。"}};
 }
 
 TourLesson context_parallelism() {
   return {
       .name = "cp",
       .question = {"Where do the activations of 131,072 tokens go?",
-                   "131,072 个 token 的激活值放到哪里？"},
+                   "131,072 个 token 的激活放到哪里？"},
       .runs = {{.role = plain_way,
                 .scenario = "cp/one_card",
                 .set = {"cluster.nodes=1", "train.batch=8"},

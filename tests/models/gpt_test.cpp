@@ -353,8 +353,8 @@ std::string refusal(const GptConfig& config, int ranks = 1) {
 
 TEST(GptConfigCaseH3, IsRefusedWithTheNumbersAndWhatWouldDo) {
   EXPECT_EQ(refusal({.hidden = 120, .heads = 10, .kv_heads = 2}, 4),
-            "heads = 10 cannot be divided over 4 tensor-parallel ranks: the ranks may be 1, 2, 5, "
-            "10, or heads 8 or 12");
+            "heads = 10 cannot be divided over 4 tensor-parallel ranks: the ranks may be 1, 2, "
+            "or heads 8 or 12");
   EXPECT_EQ(refusal({.hidden = 48, .heads = 12, .kv_heads = 5}),
             "heads = 12 cannot be shared by kv_heads = 5: kv_heads may be 1, 2, 3, 4, 6, 12, or "
             "heads 10 or 15");
@@ -365,11 +365,11 @@ TEST(GptConfigCaseH3, IsRefusedWithTheNumbersAndWhatWouldDo) {
             "head_dim = 15 (hidden = 60 / heads = 4) is odd, but rotary positions turn pairs: make "
             "it 14 or 16");
   EXPECT_EQ(refusal({.heads = 4, .kv_heads = 4, .ffn = 170}, 4),
-            "ffn = 170 cannot be divided over 4 tensor-parallel ranks: the ranks may be 1, 2, 5, "
-            "10, 17, 34, 85, 170, or ffn 168 or 172");
+            "ffn = 170 cannot be divided over 4 tensor-parallel ranks: the ranks may be 1, 2, or "
+            "ffn 168 or 172");
   EXPECT_EQ(refusal({.hidden = 64, .heads = 6, .kv_heads = 3, .head_dim = 4}, 2),
             "kv_heads = 3 can neither be divided over 2 tensor-parallel ranks nor copied evenly: "
-            "the ranks may be 1, 3 or a multiple of 3, or kv_heads 2 or 4");
+            "the ranks may be 1, or kv_heads 2 or 4");
   EXPECT_EQ(refusal({}, 4), "");  // 2 KV heads: each on 2 ranks
   EXPECT_NE(refusal({}, 0), "");
   EXPECT_NE(refusal({.hidden = 0}), "");

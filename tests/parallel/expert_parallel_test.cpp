@@ -121,6 +121,8 @@ TEST(ExpertParallel, EqualsOneProcessUnderZero) {
     for (const int ep : {1, 2, 4}) {
       expect_equals_one_process({.mesh = {.dp = 4}, .ep = ep, .zero = zero, .microbatches = 2},
                                 plan);
+      expect_equals_one_process(
+          {.mesh = {.dp = 4}, .ep = ep, .random_placement = true, .zero = zero}, plan);
     }
     expect_equals_one_process(
         {.mesh = {.tp = 2, .cp = 2, .dp = 2}, .ep = 2, .sequence = true, .zero = zero}, plan);

@@ -91,7 +91,7 @@ TEST(MeshVerb, TheTextNamesTheHeaviestGroupAndItsLink) {
 TEST(MeshVerb, RefusesWithTheNumbersAndTheNearestChoices) {
   for (const auto& [flags, said] :
        {std::pair{"--ranks 8 --tp 4 --dp 3", "make dp 2, or take 12 ranks"},
-        {"--tp 7", "the ranks may be 1, 2, 3, 4, 6, 8, 12, 24"},
+        {"--tp 7", "the ranks may be 1, 2, 4, 8, or heads"},
         {"--pp 65", "at most 64 stages"},
         {"--dp 8 --ep 8", "the model has none"},
         {"--dp 8 --ep 3 --config deepseek-v3", "ep may be 1, 2, 4, 8"},

@@ -68,6 +68,16 @@ TEST(CaseI2Run, FewerMicroBatchesThanStages) {
 
 TEST(CaseI3Run, InterleavedWithAMultipleOfTheDevices) {
   expect_equals_one_process(pipeline_of("interleaved", 4, 8, 8), plan_of(8, 11));
+  expect_equals_one_process(pipeline_of("interleaved", 1, 3, 4), plan_of(4, 6));
+}
+
+// M8: what the planner deals out is run: 61 layers on 16 devices of two stages each, and 30 samples
+// over 4 replicas.
+TEST(CaseM8Run, LargeUnevenLayersAndBatches) {
+  auto plan = plan_of(61, 16);
+  plan.steps = 1;
+  expect_equals_one_process(pipeline_of("interleaved", 16, 16, 61), plan);
+  expect_equals_one_process(pipeline_of("1f1b", 2, 2, 4, 4), plan_of(4, 30));
 }
 
 // Hidden 4, tied: the table is on the first and on the last stage. The case's vocabulary of 8 is
