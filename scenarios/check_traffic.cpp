@@ -43,10 +43,6 @@ TrafficComparison compare(int rank, std::string operation, std::string label, st
           seen.sent, expected.sent,        seen.received.value_or(0), expected.received};
 }
 
-std::string text_of(const Settings& s) {
-  return s.data.text.empty() ? std::string(builtin_text()) : read_text(s.data.text);
-}
-
 // What travels between the ranks that share a model.
 std::vector<TrafficComparison> compare_tensor_traffic(const Settings& s, const JobResult& job) {
   const std::string text = text_of(s);
@@ -87,7 +83,7 @@ std::vector<TrafficComparison> compare_tensor_traffic(const Settings& s, const J
 
 // What attention sends between the ranks that share samples.
 std::vector<TrafficComparison> compare_context_traffic(const Settings& s, const JobResult& job) {
-  const std::string text = s.data.text.empty() ? builtin_text() : read_text(s.data.text);
+  const std::string text = text_of(s);
   std::vector<TrafficComparison> rows;
   for (int r = 0; r < s.ranks; ++r) {
     Figures figures;

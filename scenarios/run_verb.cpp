@@ -153,10 +153,6 @@ bool has_definition(const Settings& s) {
          s.train.resume.empty();
 }
 
-std::string text_of(const Settings& s) {
-  return s.data.text.empty() ? builtin_text() : read_text(s.data.text);
-}
-
 RunReport run_bench(const RunRequest& request, const std::filesystem::path& folder,
                     Progress& progress) {
   JobOptions options = options_of(request, progress);

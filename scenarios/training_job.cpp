@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "models/resume.hpp"
+#include "models/text.hpp"
 #include "parallel/expert/groups_in_turn.hpp"
 #include "scenarios/model_settings.hpp"
 #include "scenarios/parallel_options.hpp"
@@ -47,6 +48,10 @@ TrainingPlan plan_of(const Settings& s, std::string_view text, double loss_divis
     plan.start = start;
   }
   return plan;
+}
+
+std::string text_of(const Settings& s) {
+  return s.data.text.empty() ? std::string(builtin_text()) : read_text(s.data.text);
 }
 
 Reference reference_of(const Settings& s, const TrainingPlan& plan) {

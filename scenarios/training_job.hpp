@@ -81,6 +81,9 @@ struct TrainingRequest {
 // when that is no checkpoint of such a training.
 TrainingPlan plan_of(const Settings& settings, std::string_view text, double loss_divisor = 1);
 
+// What is learnt: the file of data.text, or the built-in text.
+std::string text_of(const Settings& settings);
+
 // What one process makes of the plan: the whole batch at once, or, where it matters which tokens
 // are routed together, the ranks' micro-batches in turn.
 Reference reference_of(const Settings& settings, const TrainingPlan& plan);
