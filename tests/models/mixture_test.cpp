@@ -467,7 +467,10 @@ TEST(MixtureInGpt, IsRefusedWithTheNumbers) {
   };
   EXPECT_EQ(refusal(5, {}), "top_k = 5 experts cannot be chosen of 4: top_k may be 1 to 4");
   EXPECT_EQ(refusal(2, {.groups = 3}),
-            "experts = 4 cannot be cut into 3 groups: the groups must divide the experts");
+            "experts = 4 cannot be cut into 3 groups: router_groups must divide the experts");
+  EXPECT_EQ(refusal(2, {.groups = 2, .top_groups = 3}),
+            "router_top_groups = 3 of router_groups = 2: it may be 0 (no limit) to 2");
+  EXPECT_EQ(refusal(2, {.hot = 5}), "hot = 5 of experts = 4: it may be 0 to 4");
   EXPECT_EQ(refusal(3, {.groups = 2, .top_groups = 1}),
             "a token that goes to 1 of 2 groups chooses among 2 experts, but top_k is 3 and there "
             "are 4 experts");

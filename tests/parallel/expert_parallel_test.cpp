@@ -261,6 +261,25 @@ TEST(CaseK6, TiesHaveTheSameBitsWhateverTheRanks) {
   }
 }
 
+// Before the first update the weights are the same bits, and so must be what comes out of them.
+TEST(CaseK6, OutputsHaveTheSameBitsWhateverTheRanks) {
+  GptConfig config = gpt_of_experts();
+  config.experts = 4;
+  auto plan = plan_of_experts(config);
+  plan.steps = 1;
+  const auto truth = train_groups_in_turn(plan, 4, 1).steps;
+  const auto reported = [&](int ep) {
+    return train_on_mesh({.mesh = {.dp = 4}, .ep = ep}, plan, truth).front().reported;
+  };
+  const double first = reported(1);
+  EXPECT_NEAR(first, truth.front().loss, 1e-12);
+  for (int run = 0; run < 5; ++run) {
+    for (const int ep : {1, 2, 4}) {
+      EXPECT_EQ(reported(ep), first) << ep;
+    }
+  }
+}
+
 // ---- Case K7: what is dropped, over ranks -------------------------------------------------------
 
 TEST(CaseK7, TheRanksDropWhatOneProcessDrops) {
