@@ -98,7 +98,7 @@ const std::vector<const char*> context_checks{"f32.gradient",
 
 const std::vector<Expected> scenarios{
     {"cp/contiguous", context_checks},
-    {"cp/one_card", {"expect", "layer_inputs.by_formula"}},
+    {"cp/one_card", {"expect", "control.capacity_lifted", "layer_inputs.by_formula"}},
     {"cp/ulysses", context_checks},
     {"cp/zigzag", context_checks},
     {"dp/accumulation", {"f32.gradient", "accumulation", "replicas.bits", "traffic"}},
@@ -115,7 +115,7 @@ const std::vector<Expected> scenarios{
     {"dp/overlap", {"f32.gradient", "traffic", "exposed"}},
     {"dp/ring", {"f32.gradient", "replicas.bits", "traffic", "busiest.rank_receives"}},
     {"dp/two_nodes", {"f32.gradient", "one_node.gradient_bits", "traffic"}},
-    {"ep/all_experts_everywhere", {"expect", "model_state.by_formula"}},
+    {"ep/all_experts_everywhere", {"expect", "control.capacity_lifted", "model_state.by_formula"}},
     {"ep/dispatch",
      {"f32.gradient", "f64.gradient", "traffic.figures", "traffic.tokens_sent", "routing.dropped",
       "control.expert_gradient_divided", "control.dispatch_offset_wrong", "control.dropped_kept",
