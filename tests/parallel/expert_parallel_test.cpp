@@ -249,7 +249,7 @@ TEST(CaseK3, TheReportedBalanceIsThatOfOneProcess) {
 
 // ---- Case K6: ties, over ranks ------------------------------------------------------------------
 
-TEST(CaseK6, TiesHaveTheSameBitsWhateverTheRanks) {
+TEST(CaseK6, TiesGiveTheGradientsOfOneProcessWhateverTheRanks) {
   GptConfig config = gpt_of_experts();
   config.experts = 4;
   config.router.hot = 4;  // all preferred, and top_k of them
