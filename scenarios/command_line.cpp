@@ -61,6 +61,9 @@ int run_named(const std::string& verb, const Words& words) {
   if (verb == "tour") {
     return run_or_help(asked_tour(words), tour_verb);
   }
+  if (verb == "clean") {
+    return run_or_help(asked_clean(words), clean_verb);
+  }
   const auto names = verb_names();
   const std::string kind = verb.starts_with("-") ? "flag before a verb" : "verb";
   throw BadUse("there is no " + kind + " " + verb + did_you_mean(verb, names) + " (verbs are " +

@@ -19,11 +19,12 @@ constexpr const char* exit_codes =
     "3 a rank was lost or silent past the limit, 4 deadlock, or members that disagree\n"
     "about an operation or a message, 5 out of device memory.\n";
 
-constexpr std::array<VerbText, 11> verbs{{
+constexpr std::array<VerbText, 12> verbs{{
     {"list", "show the scenarios, each with its lesson",
      "Examples:\n"
      "  ringside list\n"
-     "  ringside list --zh\n"},
+     "  ringside list dp --lang zh\n"
+     "  ringside list --checks\n"},
     {"run", "run a scenario, check it against one process, and keep its log",
      "Examples:\n"
      "  ringside run dp/gradient_equivalence\n"
@@ -43,6 +44,8 @@ constexpr std::array<VerbText, 11> verbs{{
      "Examples:\n"
      "  ringside log RUN --rank 0 --op all_reduce --step 3\n"
      "  ringside log RUN --link ib --top 10\n"
+     "  ringside log latest --label 'grad.bucket.*'\n"
+     "  ringside log latest --by label\n"
      "  ringside log RUN --matrix\n"},
     {"prove", "prove every algorithm on symbols: for every input, not for sample numbers",
      "Examples:\n"
@@ -111,10 +114,17 @@ constexpr std::array<VerbText, 11> verbs{{
      "Examples:\n"
      "  ringside tour\n"
      "  ringside tour --lesson pp\n"
-     "  ringside tour --list --zh\n"
+     "  ringside tour --list --lang zh\n"
      "\n"
      "Each lesson is two or three runs of scenarios; the figures are read from what they leave. A\n"
      "run that does not show what its lesson claims ends with exit code 1.\n"},
+    {"clean", "remove the run folders under ./runs, but for the last ten",
+     "Examples:\n"
+     "  ringside clean --dry-run\n"
+     "  ringside clean --keep 3\n"
+     "\n"
+     "Only what a run left goes. A run that is going on, a checkpoint, a link and a folder with\n"
+     "anything else in it stay.\n"},
 }};
 
 const VerbText& text_of(const std::string& verb) {

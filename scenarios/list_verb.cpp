@@ -3,11 +3,15 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <array>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "runtime/errors.hpp"
+#include "scenarios/checks.hpp"
 #include "scenarios/exit_codes.hpp"
+#include "scenarios/near_miss.hpp"
 #include "scenarios/overrides.hpp"
 #include "scenarios/scenario_file.hpp"
 #include "scenarios/terminal.hpp"
@@ -22,9 +26,40 @@ struct Entry {
   std::string error;  // empty: can be run
 };
 
-std::vector<Entry> read_all() {
+// The folders in the chapter's order; one that it does not know comes after those.
+constexpr std::array<std::string_view, 10> chapter{
+    "dp", "zero", "recompute", "tp", "pp", "cp", "ep", "mesh", "time", "pitfalls"};
+
+std::string folder_of(const std::string& name) {
+  return name.substr(0, name.find('/'));
+}
+
+std::size_t place_of(const std::string& name) {
+  return static_cast<std::size_t>(std::ranges::find(chapter, folder_of(name)) - chapter.begin());
+}
+
+// By name.
+std::vector<ScenarioFile> files_of(const std::string& folder) {
+  auto files = list_scenarios();
+  std::vector<std::string> folders;
+  for (const auto& file : files) {
+    folders.push_back(folder_of(file.name));
+  }
+  if (!folder.empty()) {
+    const auto wanted = folder.ends_with('/') ? folder.substr(0, folder.size() - 1) : folder;
+    if (std::ranges::find(folders, wanted) == folders.end()) {
+      folders.erase(std::ranges::unique(folders).begin(), folders.end());
+      throw BadUse("list " + folder + ": there is no such folder of scenarios" +
+                   did_you_mean(wanted, folders) + " (there are " + joined(folders) + ")");
+    }
+    std::erase_if(files, [&](const auto& file) { return folder_of(file.name) != wanted; });
+  }
+  return files;
+}
+
+std::vector<Entry> read_all(const std::string& folder) {
   std::vector<Entry> entries;
-  for (const auto& file : list_scenarios()) {
+  for (const auto& file : files_of(folder)) {
     Entry entry{.name = file.name, .settings = {}, .error = {}};
     try {
       entry.settings = load_scenario(file);
@@ -34,6 +69,10 @@ std::vector<Entry> read_all() {
     }
     entries.push_back(std::move(entry));
   }
+  std::ranges::stable_sort(entries, {}, [](const Entry& e) {
+    const int place = e.settings.lesson.place;
+    return std::tuple(place_of(e.name), place == 0, place);
+  });
   return entries;
 }
 
@@ -54,11 +93,8 @@ nlohmann::ordered_json document(const std::vector<Entry>& entries, bool broken) 
   return all;
 }
 
-std::string folder_of(const std::string& name) {
-  return name.substr(0, name.find('/'));
-}
-
-void print_text(const std::vector<Entry>& entries, bool chinese) {
+void print_text(const std::vector<Entry>& entries, Language language) {
+  const bool chinese = language == Language::zh;
   std::size_t width = 0;
   for (const auto& entry : entries) {
     width = std::max(width, entry.name.size());
@@ -84,10 +120,31 @@ void print_text(const std::vector<Entry>& entries, bool chinese) {
                         : "\nRun one with: ringside run NAME\n");
 }
 
+int list_checks(bool json) {
+  if (json) {
+    nlohmann::ordered_json all{
+        {"verb", "list"}, {"verdict", "pass"}, {"checks", nlohmann::json::array()}};
+    for (const auto& [name, meaning, run] : check_rows()) {
+      all["checks"].push_back({{"name", name}, {"meaning", meaning}});
+    }
+    std::cout << all.dump(2) << '\n';
+    return exit_ok;
+  }
+  for (const auto& [name, meaning, run] : check_rows()) {
+    const auto head = fmt::format("  {:<17} ", name);
+    std::cout << head << wrapped(std::string(meaning), width_of(head), stdout_columns()) << '\n';
+  }
+  std::cout << "\nA scenario names them in checks.run; change it with --set 'checks.run=[\"traffic\"]'\n";
+  return exit_ok;
+}
+
 }  // namespace
 
 int list_verb(const ListRequest& request) {
-  const auto entries = read_all();
+  if (request.checks) {
+    return list_checks(request.json);
+  }
+  const auto entries = read_all(request.folder);
   const bool broken =
       std::any_of(entries.begin(), entries.end(), [](const auto& e) { return !e.error.empty(); });
   if (request.json) {
@@ -95,7 +152,7 @@ int list_verb(const ListRequest& request) {
         << document(entries, broken).dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
         << '\n';
   } else {
-    print_text(entries, request.chinese);
+    print_text(entries, request.language);
   }
   for (const auto& entry : entries) {
     if (!entry.error.empty()) {

@@ -1,4 +1,4 @@
-// The flags of `log` and `list`.
+// The flags of `log`.
 
 #include <limits>
 
@@ -19,14 +19,16 @@ constexpr int largest = std::numeric_limits<int>::max();
 
 Asked<LogRequest> asked_log(const std::vector<std::string>& after_verb) {
   LogRequest request;
-  Given run, rank, op, group, step, link, top;
+  Given run, rank, op, group, step, link, label, by, top;
   Flags flags("log", "ringside log RUN [flags]", meaning_of("log"), examples_of("log"));
-  flags.word("RUN", run, "a run folder, or its traffic.jsonl");
+  flags.word("RUN", run, "a run folder, its traffic.jsonl, or latest: the last run under ./runs");
   flags.value("--rank", "R", rank, "sent or received by this rank");
   flags.value("--op", "NAME", op, "of this operation, such as all_reduce");
   flags.value("--group", "NAME", group, "in this group, such as dp");
   flags.value("--step", "K", step, "in this step of its operation");
   flags.value("--link", "nvlink|ib|self", link, "over links of this class");
+  flags.value("--label", "NAME", label, "of this label, such as grad.bucket.0 or grad.*");
+  flags.value("--by", "operation|label", by, "what the first table sums by; operation");
   flags.value("--top", "N", top, "only the N largest");
   flags.flag("--matrix", request.matrix, "bytes from each rank to each rank");
   flags.flag("--json", request.json, "one JSON document on stdout");
@@ -39,6 +41,8 @@ Asked<LogRequest> asked_log(const std::vector<std::string>& after_verb) {
   request.run = *run;
   request.op = op.value_or("");
   request.group = group.value_or("");
+  request.label = label.value_or("");
+  request.by_label = by && choice_of("--by", *by, {"operation", "label"}) == "label";
   if (rank) {
     request.rank = integer_of("--rank", *rank, 0, largest);
   }
@@ -50,17 +54,6 @@ Asked<LogRequest> asked_log(const std::vector<std::string>& after_verb) {
   }
   if (top) {
     request.top = integer_of("--top", *top, 1, largest);
-  }
-  return {request, {}};
-}
-
-Asked<ListRequest> asked_list(const std::vector<std::string>& after_verb) {
-  ListRequest request;
-  Flags flags("list", "ringside list [flags]", meaning_of("list"), examples_of("list"));
-  flags.flag("--zh", request.chinese, "lessons in Chinese");
-  flags.flag("--json", request.json, "one JSON document on stdout");
-  if (!flags.parse(after_verb)) {
-    return {std::nullopt, flags.help()};
   }
   return {request, {}};
 }

@@ -10,6 +10,7 @@
 #include "runtime/traffic_line.hpp"
 #include "runtime/traffic_log.hpp"
 #include "scenarios/message_row.hpp"
+#include "scenarios/run_folders.hpp"
 #include "scenarios/traffic_digest.hpp"
 #include "scenarios/traffic_query.hpp"
 #include "scenarios/traffic_summary.hpp"
@@ -97,6 +98,10 @@ void print_json(const LogRequest& request, const fs::path& path, const TrafficDi
                                      {"link", name_of(kind.link)}},
                                     sum));
   }
+  document["labels"] = Json::array();
+  for (const auto& [label, sum] : digest.labels()) {
+    document["labels"].push_back(counts({{"label", label}}, sum));
+  }
   document["ranks"] = ranks_document(digest);
   if (request.top > 0) {
     document["top"] = Json::array();
@@ -126,7 +131,8 @@ void print_text(const LogRequest& request, const TrafficDigest& digest, bool mes
     print(digest.matrix().describe() + '\n');
   }
   print(request.top > 0 && all > 0 ? fmt::format("sums of all {} messages:\n", all) : "");
-  print(digest.describe());
+  using By = TrafficDigest::By;
+  print(digest.describe(request.by_label ? By::label : By::kind));
 }
 
 // Every message that is asked for, under a line that says how many.
@@ -142,7 +148,12 @@ void print_messages(const TrafficQuery& query, const fs::path& path, std::int64_
 
 // Prints the lines that are asked for. True: the log is cut.
 bool read_messages(const LogRequest& request, const fs::path& path, TrafficDigest& digest) {
-  const TrafficQuery query{request.rank, request.op, request.group, request.link, request.step};
+  const TrafficQuery query{.rank = request.rank,
+                           .op = request.op,
+                           .group = request.group,
+                           .link = request.link,
+                           .label = request.label,
+                           .step = request.step};
   TrafficNames names;
   const auto end = read_traffic_log(path, [&](const LoggedMessage& message) {
     names.add(message);
@@ -174,16 +185,20 @@ void read_sums(const LogRequest& request, const fs::path& path, TrafficDigest& d
   if (request.rank || request.step || request.top > 0 || request.matrix) {
     throw BadUse("--rank, --step, --top and --matrix need messages: " + remedy);
   }
-  const TrafficQuery query{.op = request.op, .group = request.group, .link = request.link};
+  const TrafficQuery query{.op = request.op,
+                           .group = request.group,
+                           .link = request.link,
+                           .label = request.label};
   TrafficNames names;
-  for (const auto& [rank, kind, sent, received] : summary.sums) {
+  for (const auto& [rank, kind, label, sent, received] : summary.sums) {
     LoggedMessage kin;
     kin.op = kind.op;
     kin.group = kind.group;
     kin.link = kind.link;
+    kin.label = label;
     names.add(kin);
     if (query.matches(kin)) {
-      digest.add(rank, kind, sent, received);
+      digest.add(rank, kind, label, sent, received);
     }
   }
   names.check(query, path.string());
@@ -196,7 +211,7 @@ int log_verb(const LogRequest& request) {
   if (request.top < 0) {
     throw BadUse(fmt::format("--top {}: a number of messages, 1 or more", request.top));
   }
-  const auto path = log_of(request.run);
+  const auto path = log_of(request.run == "latest" ? latest_run() : fs::path(request.run));
   const bool messages = path.filename() != "summary.json";
   TrafficDigest digest(static_cast<std::size_t>(request.top));
   bool cut = false;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/clean_verb.hpp"
 #include "scenarios/collective_case.hpp"
 #include "scenarios/explain_verb.hpp"
 #include "scenarios/figures_verb.hpp"
@@ -38,6 +39,7 @@ Asked<ExplainRequest> asked_explain(const std::vector<std::string>& words);
 Asked<ScheduleRequest> asked_schedule(const std::vector<std::string>& words);
 Asked<FiguresRequest> asked_figures(const std::vector<std::string>& words);
 Asked<TourRequest> asked_tour(const std::vector<std::string>& words);
+Asked<CleanRequest> asked_clean(const std::vector<std::string>& words);
 Asked<CollectiveRequest> asked_collective(const std::vector<std::string>& words);
 
 }  // namespace ringside

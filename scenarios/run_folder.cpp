@@ -1,7 +1,6 @@
 #include "scenarios/run_folder.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 #include "runtime/errors.hpp"
@@ -9,6 +8,7 @@
 #include "runtime/trace.hpp"
 #include "runtime/traffic_log.hpp"
 #include "scenarios/owner.hpp"
+#include "scenarios/run_folders.hpp"
 #include "scenarios/scenario_file.hpp"
 
 namespace ringside {
@@ -17,8 +17,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::array<std::string_view, 4> run_files{"scenario.toml", "traffic.jsonl", "trace.json",
-                                                    "summary.json"};
 constexpr int most_runs = 100'000;
 
 [[noreturn]] void refuse(const fs::path& folder, const std::string& reason) {

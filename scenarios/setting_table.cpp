@@ -191,6 +191,8 @@ Rows words() {
       key("lesson.en", "what the scenario teaches, in one sentence", text(), &Settings::lesson,
           &LessonText::en),
       key("lesson.zh", "the same in Chinese", text(), &Settings::lesson, &LessonText::zh),
+      key("lesson.place", "place in `ringside list` of its folder; 0: last, by name",
+          integer(0, 1000), &Settings::lesson, &LessonText::place),
   };
 }
 

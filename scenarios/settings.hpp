@@ -16,6 +16,7 @@ namespace ringside {
 struct LessonText {
   std::string en;
   std::string zh;
+  int place = 0;  // in the list of its folder, from 1; 0: after those, by name
   bool operator==(const LessonText&) const = default;
 };
 

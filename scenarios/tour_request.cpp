@@ -34,17 +34,20 @@ std::size_t lesson_of(const std::string& given) {
 
 Asked<TourRequest> asked_tour(const std::vector<std::string>& words) {
   std::optional<std::string> lesson;
-  std::optional<std::string> out;
+  std::optional<std::string> out, lang;
+  bool zh = false;
   TourRequest request;
   Flags flags("tour", "ringside tour [flags]", meaning_of("tour"), examples_of("tour"));
   flags.value("--lesson", "N", lesson, "only this one: its number or name");
   flags.flag("--list", request.list, "what lessons there are, with the commands of their runs");
   flags.value("--out", "DIR", out, "for the run folders; else a new one under runs/");
-  flags.flag("--zh", request.chinese, "lessons in Chinese");
+  flags.value("--lang", "en|zh", lang, "language of the lessons; else that of LANG");
+  flags.flag("--zh", zh, "the same as --lang zh");
   flags.flag("--json", request.json, "one JSON document on stdout");
   if (!flags.parse(words)) {
     return {{}, flags.help()};
   }
+  request.language = language_of(lang, zh);
   if (lesson) {
     request.lesson = lesson_of(*lesson);
   }

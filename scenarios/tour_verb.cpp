@@ -27,8 +27,8 @@ struct WalkedLesson {
   bool holds() const { return std::ranges::all_of(runs, &JudgedRun::holds); }
 };
 
-std::string_view said(const TourText& text, bool chinese) {
-  return chinese ? text.zh : text.en;
+std::string_view said(const TourText& text, Language language) {
+  return language == Language::zh ? text.zh : text.en;
 }
 
 std::vector<const TourLesson*> chosen(const TourRequest& request) {
@@ -45,17 +45,17 @@ std::string indented(std::string_view text, std::size_t indent) {
   return std::string(indent, ' ') + wrapped(text, indent, stdout_columns()) + "\n";
 }
 
-std::string heading(const TourLesson& lesson, bool chinese) {
+std::string heading(const TourLesson& lesson, Language language) {
   const auto number = &lesson - tour_lessons().data() + 1;
-  return fmt::format("{} {}: {}\n", number, lesson.name, said(lesson.question, chinese));
+  return fmt::format("{} {}: {}\n", number, lesson.name, said(lesson.question, language));
 }
 
-std::string text_of(const JudgedRun& run, bool chinese) {
-  std::string text = fmt::format("  {}: {}\n", said(run.run.role, chinese), command_of(run.run));
+std::string text_of(const JudgedRun& run, Language language) {
+  std::string text = fmt::format("  {}: {}\n", said(run.run.role, language), command_of(run.run));
   for (const JudgedClaim& claim : run.claims) {
     text += indented(
         fmt::format("{}{}  {}{}", claim.measured, claim.unit.empty() ? "" : " = " + claim.unit,
-                    said(claim.claim.says, chinese),
+                    said(claim.claim.says, language),
                     claim.holds ? "" : fmt::format("  FAIL: claimed {}", claim.claim.expected)),
         6);
   }
@@ -85,7 +85,7 @@ std::string where_it_went(const JudgedRun& run) {
   return run.traffic.sent > 0 ? groups_text(run.traffic) : passed ? "does not fit" : "failed";
 }
 
-std::string closing_table(const std::vector<WalkedLesson>& lessons, bool chinese) {
+std::string closing_table(const std::vector<WalkedLesson>& lessons, Language language) {
   TextTable table({{.title = "lesson", .left = true},
                    {.title = "way", .left = true},
                    {.title = "run", .left = true},
@@ -97,12 +97,12 @@ std::string closing_table(const std::vector<WalkedLesson>& lessons, bool chinese
     for (const JudgedRun& run : walked.runs) {
       const bool ran = run.traffic.sent > 0;
       const auto bytes = [&](double count) { return ran ? bytes_text(count) : "-"; };
-      table.add({std::string(walked.lesson->name), std::string(said(run.run.role, chinese)),
+      table.add({std::string(walked.lesson->name), std::string(said(run.run.role, language)),
                  std::string(run.run.scenario), run.model, bytes(run.traffic.sent),
                  bytes(run.traffic.received), where_it_went(run)});
     }
   }
-  return std::string(chinese ? "一步的通信量：每张卡平均发送多少，收得最多的一张卡收到多少\n"
+  return std::string(language == Language::zh ? "一步的通信量：每张卡平均发送多少，收得最多的一张卡收到多少\n"
                              : "Traffic of one step: what a rank sends on average, and what the "
                                "busiest receives\n") +
          table.text();
@@ -162,9 +162,9 @@ int list_lessons(const TourRequest& request) {
     return exit_ok;
   }
   for (const TourLesson* lesson : chosen(request)) {
-    std::cout << heading(*lesson, request.chinese);
+    std::cout << heading(*lesson, request.language);
     for (const TourRun& run : lesson->runs) {
-      std::cout << fmt::format("  {}: {}\n", said(run.role, request.chinese), command_of(run));
+      std::cout << fmt::format("  {}: {}\n", said(run.role, request.language), command_of(run));
     }
   }
   return exit_ok;
@@ -180,7 +180,7 @@ WalkedLesson walk_lesson(const TourLesson& lesson, const TourRequest& request,
                          const std::filesystem::path& folder) {
   WalkedLesson walked{.lesson = &lesson};
   if (!request.json) {
-    std::cout << heading(lesson, request.chinese) << std::flush;
+    std::cout << heading(lesson, request.language) << std::flush;
   }
   Progress progress(std::cerr, stderr_rewrites_lines());
   for (const TourRun& run : lesson.runs) {
@@ -190,11 +190,11 @@ WalkedLesson walk_lesson(const TourLesson& lesson, const TourRequest& request,
     walked.runs.push_back(walk(run, folder / folder_name(lesson, number, run)));
     progress.wipe();
     if (!request.json) {
-      std::cout << printable(text_of(walked.runs.back(), request.chinese)) << std::flush;
+      std::cout << printable(text_of(walked.runs.back(), request.language)) << std::flush;
     }
   }
   if (!request.json) {
-    std::cout << indented(said(lesson.leaves, request.chinese), 2) << "\n";
+    std::cout << indented(said(lesson.leaves, request.language), 2) << "\n";
   }
   return walked;
 }
@@ -215,7 +215,7 @@ int tour_verb(const TourRequest& request) {
     std::cout << document_of(lessons, holds).dump(2, ' ', false, Json::error_handler_t::replace)
               << '\n';
   } else {
-    std::cout << printable(closing_table(lessons, request.chinese))
+    std::cout << printable(closing_table(lessons, request.language))
               << fmt::format("\n  run folders: {}\n  verdict: {}\n", printable(folder.string()),
                              holds ? "pass" : "FAIL");
   }

@@ -5,13 +5,15 @@
 #include <optional>
 #include <string>
 
+#include "scenarios/language.hpp"
+
 namespace ringside {
 
 struct TourRequest {
   std::optional<std::size_t> lesson;  // from 0; none: all
   bool list = false;
   bool json = false;
-  bool chinese = false;
+  Language language = Language::en;
   std::optional<std::filesystem::path> out;  // holds a run folder for each run; none: one in runs/
 };
 

@@ -37,6 +37,7 @@ void TrafficDigest::add(const LoggedMessage& m) {
   const auto place = static_cast<std::size_t>(all_.messages);
   count(all_, one);
   count(kinds_[{m.op, m.algorithm, m.group, m.link}], one);
+  count(labels_[m.label], one);
   count(sent_[m.src], one);
   count(received_[m.dst], one);
   matrix_.add(m.src, m.dst, m.bytes);
@@ -54,10 +55,11 @@ void TrafficDigest::add(const LoggedMessage& m) {
   std::push_heap(heap_.begin(), heap_.end(), larger);
 }
 
-void TrafficDigest::add(int rank, const TrafficKind& kind, const TrafficCount& sent,
-                        const TrafficCount& received) {
+void TrafficDigest::add(int rank, const TrafficKind& kind, const std::string& label,
+                        const TrafficCount& sent, const TrafficCount& received) {
   count(all_, received);
   count(kinds_[kind], received);
+  count(labels_[label], received);
   count(sent_[rank], sent);
   count(received_[rank], received);
 }
@@ -82,10 +84,7 @@ std::vector<LoggedMessage> TrafficDigest::largest() const {
   return messages;
 }
 
-std::string TrafficDigest::describe() const {
-  if (all_.messages == 0) {
-    return "no messages\n";
-  }
+std::string TrafficDigest::describe_kinds() const {
   auto text = fmt::format("{:<36} {:<12} {:<7} {:>9} {:>16}\n", "operation", "group", "link",
                           "messages", "bytes");
   for (const auto& [kind, sum] : kinds_) {
@@ -95,9 +94,21 @@ std::string TrafficDigest::describe() const {
         fmt::format("{:<36} {:<12} {:<7} {:>9} {}\n", json_escaped(operation),
                     json_escaped(kind.group), name_of(kind.link), sum.messages, both(sum.bytes));
   }
-  text += fmt::format("{:<57} {:>9} {}\n\n", "all", all_.messages, both(all_.bytes));
-  text += fmt::format("{:>6} {:>9} {:>16}  {:>9}  {:>9} {:>16}\n", "rank", "messages", "bytes sent",
-                      "", "messages", "bytes received");
+  return text;
+}
+
+std::string TrafficDigest::describe_labels() const {
+  auto text = fmt::format("{:<57} {:>9} {:>16}\n", "label", "messages", "bytes");
+  for (const auto& [label, sum] : labels_) {
+    text += fmt::format("{:<57} {:>9} {}\n", label.empty() ? "(none)" : json_escaped(label),
+                        sum.messages, both(sum.bytes));
+  }
+  return text;
+}
+
+std::string TrafficDigest::describe_ranks() const {
+  auto text = fmt::format("{:>6} {:>9} {:>16}  {:>9}  {:>9} {:>16}\n", "rank", "messages",
+                          "bytes sent", "", "messages", "bytes received");
   for (const auto rank : ranks()) {
     const auto of = [&](const std::map<int, TrafficCount>& counts) {
       const auto found = counts.find(rank);
@@ -107,6 +118,15 @@ std::string TrafficDigest::describe() const {
                         both(of(sent_).bytes), of(received_).messages, both(of(received_).bytes));
   }
   return text;
+}
+
+std::string TrafficDigest::describe(By first) const {
+  if (all_.messages == 0) {
+    return "no messages\n";
+  }
+  return (first == By::label ? describe_labels() : describe_kinds()) +
+         fmt::format("{:<57} {:>9} {}\n\n", "all", all_.messages, both(all_.bytes)) +
+         describe_ranks();
 }
 
 }  // namespace ringside

@@ -1,4 +1,4 @@
-// The sums of the messages of a log: by operation, group and link, by rank, by pair of ranks, and
+// The sums of the messages of a log: by operation, group and link, by label, by rank, by pair of ranks, and
 // the largest messages.
 #pragma once
 
@@ -34,12 +34,14 @@ class TrafficDigest {
 
   // All that a rank sent and received of one kind, for a run whose messages were not kept: no
   // matrix and no largest messages then.
-  void add(int rank, const TrafficKind& kind, const TrafficCount& sent,
+  void add(int rank, const TrafficKind& kind, const std::string& label, const TrafficCount& sent,
            const TrafficCount& received);
 
   const TrafficCount& all() const { return all_; }
 
   const std::map<TrafficKind, TrafficCount>& kinds() const { return kinds_; }
+
+  const std::map<std::string, TrafficCount>& labels() const { return labels_; }
 
   const std::map<int, TrafficCount>& sent() const { return sent_; }  // by rank
 
@@ -52,8 +54,10 @@ class TrafficDigest {
   // The largest messages, largest first; of equal ones those that come first in the log.
   std::vector<LoggedMessage> largest() const;
 
-  // Tables by kind and by rank, with the sum of all.
-  std::string describe() const;
+  enum class By { kind, label };
+
+  // Two tables, by kind or by label and by rank, with the sum of all.
+  std::string describe(By first) const;
 
  private:
   struct Ranked {
@@ -61,11 +65,16 @@ class TrafficDigest {
     LoggedMessage message;
   };
 
+  std::string describe_kinds() const;
+  std::string describe_labels() const;
+  std::string describe_ranks() const;
+
   static bool larger(const Ranked& a, const Ranked& b);
 
   std::size_t top_;
   TrafficCount all_;
   std::map<TrafficKind, TrafficCount> kinds_;
+  std::map<std::string, TrafficCount> labels_;
   std::map<int, TrafficCount> sent_, received_;
   TrafficMatrix matrix_;
   std::vector<Ranked> heap_;  // the smallest of the largest first

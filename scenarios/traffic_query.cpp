@@ -1,5 +1,6 @@
 #include "scenarios/traffic_query.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include "runtime/errors.hpp"
@@ -45,10 +46,19 @@ void check_number(const std::string& option, std::optional<int> number,
 
 }  // namespace
 
+namespace {
+
+bool names_label(const std::string& pattern, const std::string& label) {
+  return pattern.ends_with('*') ? label.starts_with(pattern.substr(0, pattern.size() - 1))
+                                : label == pattern;
+}
+
+}  // namespace
+
 bool TrafficQuery::matches(const LoggedMessage& m) const {
   return (!rank || m.src == *rank || m.dst == *rank) && (op.empty() || m.op == op) &&
          (group.empty() || m.group == group) && (link.empty() || name_of(m.link) == link) &&
-         (!step || m.step == *step);
+         (label.empty() || names_label(label, m.label)) && (!step || m.step == *step);
 }
 
 void TrafficNames::add(const LoggedMessage& message) {
@@ -58,6 +68,7 @@ void TrafficNames::add(const LoggedMessage& message) {
   ops_.insert(message.op);
   groups_.insert(message.group);
   links_.emplace(name_of(message.link));
+  labels_.insert(message.label);
 }
 
 void TrafficNames::check(const TrafficQuery& query, const std::string& log) const {
@@ -65,6 +76,10 @@ void TrafficNames::check(const TrafficQuery& query, const std::string& log) cons
   check_name("--op", query.op, ops_, log);
   check_name("--group", query.group, groups_, log);
   check_name("--link", query.link, links_, log);
+  const auto& label = query.label;
+  if (std::ranges::none_of(labels_, [&](const auto& l) { return names_label(label, l); })) {
+    check_name("--label", label, labels_, log);
+  }
   check_number("--step", query.step, steps_, log);
 }
 

@@ -14,6 +14,7 @@ namespace ringside {
 struct TrafficQuery {
   std::optional<int> rank{};  // sent or received by it
   std::string op{}, group{}, link{};
+  std::string label{};  // "layers.3.*": all that begin so
   std::optional<int> step{};
 
   bool matches(const LoggedMessage& message) const;
@@ -29,7 +30,7 @@ class TrafficNames {
 
  private:
   std::set<std::int64_t> ranks_, steps_;
-  std::set<std::string, std::less<>> ops_, groups_, links_;
+  std::set<std::string, std::less<>> ops_, groups_, links_, labels_;
 };
 
 }  // namespace ringside

@@ -40,6 +40,7 @@ TrafficSummary read_traffic_summary(const std::filesystem::path& path) {
                                  .algorithm = "",
                                  .group = sum.at("group").get<std::string>(),
                                  .link = parse_link(sum.at("link").get<std::string>())},
+                                sum.at("label").get<std::string>(),
                                 count_of(sum, "sent"),
                                 count_of(sum, "received")});
       }

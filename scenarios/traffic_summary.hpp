@@ -12,6 +12,7 @@ namespace ringside {
 struct RankTraffic {
   int rank = 0;
   TrafficKind kind;  // the algorithm is not kept
+  std::string label;
   TrafficCount sent;
   TrafficCount received;
 };

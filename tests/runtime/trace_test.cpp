@@ -20,11 +20,7 @@ namespace {
 
 using nlohmann::json;
 
-// Exact, from microseconds with six decimals.
-std::int64_t ps(const json& microseconds) {
-  return std::llround(microseconds.get<double>() * 1e6);
-}
-
+// A slice, or a mark: what it says of its picoseconds.
 struct Slice {
   std::int64_t start, end;
   json event;
@@ -41,9 +37,13 @@ class Trace : public testing::Test {
     document = json::parse(std::ifstream(path));
     for (const auto& event : document["traceEvents"]) {
       const Thread thread(event["pid"], event["tid"]);
+      const auto kept = [&](auto& into) {
+        into[thread].push_back({event["args"]["start_ps"], event["args"]["end_ps"], event});
+      };
       if (event["ph"] == "X") {
-        const auto start = ps(event["ts"]);
-        slices[thread].push_back({start, start + ps(event["dur"]), event});
+        kept(slices);
+      } else if (event["ph"] == "i") {
+        kept(marks);
       } else if (event["ph"] == "M") {
         names[{event["name"], event["pid"], event["tid"]}] = event["args"];
       } else {
@@ -56,7 +56,7 @@ class Trace : public testing::Test {
   Slice slice_of(const json& flow) {
     std::vector<Slice> found;
     for (const auto& slice : slices[{flow["pid"], flow["tid"]}]) {
-      if (slice.start == ps(flow["ts"])) {
+      if (slice.event["ts"] == flow["ts"]) {
         found.push_back(slice);
       }
     }
@@ -82,7 +82,7 @@ class Trace : public testing::Test {
   }
 
   json document;
-  std::map<Thread, std::vector<Slice>> slices;
+  std::map<Thread, std::vector<Slice>> slices, marks;
   std::map<std::string, std::vector<json>> flows;
   std::map<std::tuple<std::string, int, int>, json> names;
 };
@@ -126,11 +126,58 @@ TEST_F(Trace, ManyToOneAndOneToManyKeepTheirFlowsApart) {
   }
   ranks[3].records.push_back(message_record(3, 3, Time(7), 10));
   write(ranks);
-  EXPECT_EQ(joined().size(), 9U);
-  EXPECT_EQ((slices[{0, 1000}].size()), 1U);
-  EXPECT_EQ((slices[{0, 1003}].size()), 1U);
+  EXPECT_EQ(joined().size(), 5U);
+  EXPECT_EQ((slices[{0, 1000}].size()), 0U);
+  EXPECT_EQ((marks[{0, 1000}].size()), 4U) << "what takes no time is no slice";
   EXPECT_EQ((slices[{0, 2000}].size()), 4U);
-  EXPECT_EQ((names[{"thread_name", 0, 1003}]["name"]), "send 4");
+  EXPECT_EQ((names[{"thread_name", 0, 1000}]["name"]), "send");
+}
+
+// What viewers make of a time in microseconds: whole nanoseconds, cut or rounded.
+using Nanoseconds = std::int64_t (*)(double);
+constexpr Nanoseconds cut = [](double us) { return static_cast<std::int64_t>(us * 1000.0); };
+constexpr Nanoseconds rounded = [](double us) {
+  return static_cast<std::int64_t>(std::llround(us * 1000.0));
+};
+
+TEST_F(Trace, InWholeNanosecondsNoSliceOverlapsAndNoneIsEmpty) {
+  std::vector<RankReport> ranks(2);
+  ranks[0].streams = {"compute"sv};
+  Time now{0};
+  for (int i = 0; i < 4000; ++i) {  // lengths about a nanosecond, some of nothing
+    const Time end = now + Time((i * 7919) % 2501 * (i % 5 == 0 ? 0 : 1));
+    ranks[0].spans.push_back({0, "forward"sv, now, end});
+    auto record = message_record(1, 0, now, static_cast<std::uint64_t>((end - now).count()));
+    ranks[0].records.push_back(record);
+    now = end;
+  }
+  write(ranks);
+  for (const auto nanoseconds : {cut, rounded}) {
+    for (const auto& [thread, all] : slices) {
+      std::int64_t free = 0;
+      for (const auto& slice : all) {
+        const auto start = nanoseconds(slice.event["ts"].get<double>());
+        const auto length = nanoseconds(slice.event["dur"].get<double>());
+        EXPECT_GE(start, free) << slice.event;
+        EXPECT_GE(slice.event["dur"].get<double>(), 0.001) << slice.event;
+        EXPECT_GE(start, slice.start / 1000) << slice.event;
+        EXPECT_LE(start, slice.start / 1000 + 1) << slice.event;
+        free = start + length;
+      }
+    }
+  }
+  EXPECT_GT((slices[{0, 1}].size()), 1500U);
+  EXPECT_LE((slices[{0, 1}].size()), 3200U);
+}
+
+TEST_F(Trace, ItsSizeIsKnownBeforeItIsWritten) {
+  const TemporaryFolder folder;
+  for (const int p : {3, 8, 40}) {
+    const auto ranks = ring_reports(p, 1'000'003);
+    write_trace(folder / "trace.json", ranks);
+    const auto size = static_cast<double>(std::filesystem::file_size(folder / "trace.json"));
+    EXPECT_NEAR(static_cast<double>(trace_size(ranks)) / size, 1, 0.2) << p;
+  }
 }
 
 TEST_F(Trace, NoTwoSlicesOfAThreadOverlap) {
@@ -187,13 +234,13 @@ TEST_F(Trace, IsWholeWithoutAnyRank) {
 
 TEST(TraceLanes, AreSharedByWhatDoesNotOverlap) {
   TraceLanes lanes;
-  EXPECT_EQ(lanes.place(Time(0), Time(5000)), 0U);
-  EXPECT_EQ(lanes.place(Time(4000), Time(9000)), 1U);
-  EXPECT_EQ(lanes.place(Time(5000), Time(5000)), 0U);
-  EXPECT_EQ(lanes.place(Time(5999), Time(5999)), 2U) << "the same nanosecond";
-  EXPECT_EQ(lanes.place(Time(6000), Time(7000)), 0U);
+  EXPECT_EQ(lanes.place({0, 5}), 0U);
+  EXPECT_EQ(lanes.place({4, 9}), 1U);
+  EXPECT_EQ(lanes.place({5, 6}), 0U);
+  EXPECT_EQ(lanes.place({5, 6}), 2U);
+  EXPECT_EQ(lanes.place({6, 7}), 0U);
   for (int i = 0; i < 100; ++i) {
-    EXPECT_LT(lanes.place(Time(7000), Time(8000)), TraceLanes::most);
+    EXPECT_LT(lanes.place({7, 8}), TraceLanes::most);
   }
   EXPECT_EQ(lanes.count(), TraceLanes::most);
 }
