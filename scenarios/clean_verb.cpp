@@ -104,7 +104,9 @@ nlohmann::ordered_json document_of(const Cleaning& done, const RunFolders& found
     if (fate == Fate::failed) {
       row["reason"] = reason;
     }
-    document[fate == Fate::removed ? "removed" : fate == Fate::running ? "running" : "failed"]
+    document[fate == Fate::removed   ? "removed"
+             : fate == Fate::running ? "running"
+                                     : "failed"]
         .push_back(std::move(row));
   }
   for (const auto& other : found.others) {

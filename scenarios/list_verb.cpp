@@ -27,8 +27,8 @@ struct Entry {
 };
 
 // The folders in the chapter's order; one that it does not know comes after those.
-constexpr std::array<std::string_view, 10> chapter{
-    "dp", "zero", "recompute", "tp", "pp", "cp", "ep", "mesh", "time", "pitfalls"};
+constexpr std::array<std::string_view, 10> chapter{"dp", "zero", "recompute", "tp",   "pp",
+                                                   "cp", "ep",   "mesh",      "time", "pitfalls"};
 
 std::string folder_of(const std::string& name) {
   return name.substr(0, name.find('/'));
@@ -134,7 +134,8 @@ int list_checks(bool json) {
     const auto head = fmt::format("  {:<17} ", name);
     std::cout << head << wrapped(std::string(meaning), width_of(head), stdout_columns()) << '\n';
   }
-  std::cout << "\nA scenario names them in checks.run; change it with --set 'checks.run=[\"traffic\"]'\n";
+  std::cout
+      << "\nA scenario names them in checks.run; change it with --set 'checks.run=[\"traffic\"]'\n";
   return exit_ok;
 }
 

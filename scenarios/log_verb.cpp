@@ -185,10 +185,8 @@ void read_sums(const LogRequest& request, const fs::path& path, TrafficDigest& d
   if (request.rank || request.step || request.top > 0 || request.matrix) {
     throw BadUse("--rank, --step, --top and --matrix need messages: " + remedy);
   }
-  const TrafficQuery query{.op = request.op,
-                           .group = request.group,
-                           .link = request.link,
-                           .label = request.label};
+  const TrafficQuery query{
+      .op = request.op, .group = request.group, .link = request.link, .label = request.label};
   TrafficNames names;
   for (const auto& [rank, kind, label, sent, received] : summary.sums) {
     LoggedMessage kin;

@@ -13,10 +13,10 @@ struct LogRequest {
   std::string op{}, group{}, link{};  // empty: all
   std::string label{};                // "layers.3.*": all that begin so
   std::optional<int> step{};
-  int top = 0;          // only the N largest messages; 0: all, in order
+  int top = 0;            // only the N largest messages; 0: all, in order
   bool by_label = false;  // sums by label in place of operation, group and link
-  bool matrix = false;  // the bytes from each rank to each rank, in place of the lines
-  bool json = false;    // one JSON document in place of text
+  bool matrix = false;    // the bytes from each rank to each rank, in place of the lines
+  bool json = false;      // one JSON document in place of text
 };
 
 // Prints on stdout; returns the exit code, 0. Throws BadUse: no such run, no log in it, a rank,

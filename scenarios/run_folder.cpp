@@ -1,5 +1,7 @@
 #include "scenarios/run_folder.hpp"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 #include <string_view>
 
@@ -106,15 +108,23 @@ void write_scenario(const fs::path& folder, const Settings& settings) {
   scenario.close();
 }
 
-void write_messages(const fs::path& folder, const JobResult& job, bool trace) {
+std::string write_messages(const fs::path& folder, const JobResult& job, std::int64_t trace_limit) {
   std::vector<RankReport> reports;
   for (const auto& rank : job.ranks) {
     reports.push_back(rank.report);
   }
   write_traffic_log(folder / "traffic.jsonl", reports);
-  if (trace) {
-    write_trace(folder / "trace.json", reports);
+  if (trace_limit == 0) {
+    return "";
   }
+  if (const auto size = trace_size(reports); size > trace_limit) {
+    const auto mega = [](std::int64_t bytes) { return (bytes + 999'999) / 1'000'000; };
+    return fmt::format(
+        "not written: it would be about {} MB, above {} MB; to have it: --trace \"{} MB\"",
+        mega(size), mega(trace_limit), mega(size));
+  }
+  write_trace(folder / "trace.json", reports);
+  return "";
 }
 
 void write_summary(const fs::path& folder, const nlohmann::json& summary) {

@@ -27,8 +27,11 @@ RunFolder make_run_folder(const std::optional<std::filesystem::path>& out,
 // What is about to run: scenario.toml is there however the run ends.
 void write_scenario(const std::filesystem::path& folder, const Settings& settings);
 
-// Of a job that kept its messages: traffic.jsonl and, when wanted, trace.json.
-void write_messages(const std::filesystem::path& folder, const JobResult& job, bool trace);
+// Of a job that kept its messages: traffic.jsonl and, unless it would be larger than `trace_limit`
+// (0: not wanted), trace.json. Returns why there is no trace although it was wanted; empty: there
+// is.
+std::string write_messages(const std::filesystem::path& folder, const JobResult& job,
+                           std::int64_t trace_limit);
 
 void write_summary(const std::filesystem::path& folder, const nlohmann::json& summary);
 

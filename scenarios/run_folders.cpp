@@ -31,7 +31,7 @@ std::optional<KeptRun> run_in(const fs::path& folder) {
       return std::nullopt;
     }
     run.bytes += entry.file_size();
-    known += name == "scenario.toml" || name == "summary.json" ? 1 : 0;
+    known += name == "scenario.toml" || name == "summary.json" ? 1U : 0U;
   }
   if (known != 2 || !says_run(folder / "summary.json")) {
     return std::nullopt;

@@ -22,8 +22,9 @@ struct KeptRun {
 
 // What stands directly under ./runs.
 struct RunFolders {
-  std::vector<KeptRun> runs;             // that a run of ours made, oldest first
-  std::vector<std::filesystem::path> others;  // that stay: links, checkpoints, anything with more in it
+  std::vector<KeptRun> runs;  // that a run of ours made, oldest first
+  std::vector<std::filesystem::path>
+      others;  // that stay: links, checkpoints, anything with more in it
 };
 
 // A run's folder has a scenario.toml and a summary.json of ours, no file but those that a run

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "scenarios/near_miss.hpp"
+#include "scenarios/run_time.hpp"
 
 namespace ringside {
 
@@ -111,38 +112,6 @@ std::string traffic_text(std::vector<TrafficComparison> rows) {
   return text;
 }
 
-Time modelled(const JobResult& job) {
-  Time longest{0};
-  for (const auto& rank : job.ranks) {
-    longest = std::max(longest, rank.report.modelled);
-  }
-  return longest;
-}
-
-std::int64_t most_behind(const JobResult& job) {
-  std::int64_t most = 0;
-  for (const auto& rank : job.ranks) {
-    most = std::max(most, rank.report.behind_ns);
-  }
-  return most;
-}
-
-// A run that ended in an error has no job that could be measured.
-std::string time_text(const JobResult& job) {
-  return job.ranks.empty() ? "  time: none: the run ended before it had a result"
-                           : fmt::format("  time: modelled {}, wall {}", to_string(modelled(job)),
-                                         to_string(std::chrono::duration_cast<Time>(job.wall)));
-}
-
-nlohmann::json time_json(const JobResult& job) {
-  if (job.ranks.empty()) {
-    return nullptr;
-  }
-  return {{"modelled_ps", modelled(job).count()},
-          {"wall_ns", job.wall.count()},
-          {"behind_pace_ns", most_behind(job)}};
-}
-
 nlohmann::json sums_json(const RankReport& rank) {
   auto sums = nlohmann::json::array();
   for (const auto& s : rank.sums) {
@@ -226,7 +195,9 @@ std::string resumed_text(const DataPosition& data) {
 std::string report_text(const RunReport& report) {
   std::string text = report.headline + "\n";
   text += report.changed.empty()
-              ? report.settings.lesson.en + "\n\n"
+              ? (report.language == Language::zh ? report.settings.lesson.zh
+                                                 : report.settings.lesson.en) +
+                    "\n\n"
               : fmt::format("(changed: {}; the lesson is that of the scenario as it was)\n\n",
                             joined(report.changed));
   if (!report.warning.empty()) {
@@ -245,9 +216,9 @@ std::string report_text(const RunReport& report) {
   if (!report.traffic.empty()) {
     text += traffic_text(report.traffic) + "\n";
   }
-  text += time_text(report.job);
-  if (const auto behind = most_behind(report.job); behind > 0) {
-    text += fmt::format("; {} behind the pace", to_string(Time(std::chrono::nanoseconds(behind))));
+  text += time_text(report);
+  if (!report.no_trace.empty()) {
+    text += "\n  trace.json: " + report.no_trace;
   }
   if (!report.data.saved.empty()) {
     text += "\n  checkpoint: " + report.data.saved;
@@ -277,7 +248,8 @@ nlohmann::json report_json(const RunReport& report) {
       {"log", name_of(report.log)},
       {"traffic", traffic_json(report)},
       {"memory", memory_json(report.job)},
-      {"time", time_json(report.job)},
+      {"trace", report.no_trace},
+      {"time", time_json(report)},
       {"run_folder", report.folder.string()}};
   if (report.divergence) {
     document["divergence"] = divergence_json(*report.divergence);

@@ -2,6 +2,7 @@
 // text for a reader and as one JSON document for a program.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "runtime/traffic.hpp"
 #include "scenarios/check.hpp"
 #include "scenarios/divergence.hpp"
+#include "scenarios/language.hpp"
 #include "scenarios/settings.hpp"
 
 namespace ringside {
@@ -50,8 +52,11 @@ struct RunReport {
   std::optional<Divergence> divergence{};  // of a run that failed its checks
   JobResult job{};                         // the job that was logged
   std::filesystem::path folder{};
-  std::vector<std::string> changed{};  // what the command line changed in the scenario
-  LogLevel log = LogLevel::full;       // what was kept of the traffic
+  std::vector<std::string> changed{};       // what the command line changed in the scenario
+  LogLevel log = LogLevel::full;            // what was kept of the traffic
+  std::string no_trace{};                   // why there is no trace.json, though it was wanted
+  Language language = Language::en;         // of the lesson
+  std::chrono::nanoseconds command_wall{};  // of the whole command: references and checks too
 };
 
 std::string report_text(const RunReport& report);

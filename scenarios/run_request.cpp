@@ -46,10 +46,10 @@ constexpr std::array<KeyFlag, 13> key_flags{{
 
 // All that can be said after `run`, as text.
 struct RunWords {
-  Given scenario, ranks, eager_limit, pace, log, trace, out, timeout;
+  Given scenario, ranks, eager_limit, pace, log, trace, out, timeout, lang;
   std::vector<std::string> set;
   std::array<Given, key_flags.size()> keys;
-  bool json = false, verbose = false;
+  bool json = false, verbose = false, zh = false;
 };
 
 // ": auto, naive, ring" for a key that takes the name of an algorithm.
@@ -79,11 +79,13 @@ void declare(Flags& flags, RunWords& words) {
   flags.value("--pace", "S", words.pace, "wall seconds per modelled second; 0: full speed");
   flags.value("--log", "full|summary|none", words.log,
               "what to keep of the traffic: every message (up to a million), sums, nothing");
-  flags.value("--trace", "on|off", words.trace,
-              "with --log full: write trace.json for Perfetto; on");
+  flags.value("--trace", "on|off|BYTES", words.trace,
+              "with --log full: write trace.json for Perfetto, if it is not larger; on: 100 MB");
   flags.value("--out", "DIR", words.out, "the run folder; else a new one under runs/");
   flags.value("--timeout", "S", words.timeout, "longest wait of a rank in seconds; 30");
   flags.flag("--json", words.json, "one JSON document on stdout");
+  flags.value("--lang", "en|zh", words.lang, "language of the lesson; else that of LANG");
+  flags.flag("--zh", words.zh, "the same as --lang zh");
   flags.flag("-v,--verbose", words.verbose, "a line per message on stderr");
 }
 
@@ -93,6 +95,23 @@ std::optional<LogLevel> log_level(const Given& text) {
   }
   const auto name = choice_of("--log", *text, {"full", "summary", "none"});
   return name == "full" ? LogLevel::full : name == "none" ? LogLevel::none : LogLevel::summary;
+}
+
+std::int64_t trace_limit(const Given& text) {
+  if (!text || *text == "on") {
+    return default_trace_limit;
+  }
+  if (*text == "off") {
+    return 0;
+  }
+  try {
+    return static_cast<std::int64_t>(bytes_of("--trace", *text));
+  } catch (const BadUse&) {
+    throw BadUse(
+        fmt::format("--trace {}: must be on, off or the most bytes of trace.json, such as "
+                    "\"100 MB\"",
+                    *text));
+  }
 }
 
 Overrides overrides_of(const RunWords& words) {
@@ -140,7 +159,8 @@ RunRequest request_of(const RunWords& words) {
     request.timeout = std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
   }
   request.log = log_level(words.log);
-  request.trace = !words.trace || choice_of("--trace", *words.trace, {"on", "off"}) == "on";
+  request.trace_limit = trace_limit(words.trace);
+  request.language = language_of(words.lang, words.zh);
   if (words.out) {
     request.out = folder_of("--out", *words.out);
   }

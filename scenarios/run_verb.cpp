@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iostream>
-#include <numeric>
 
 #include "models/text.hpp"
 #include "runtime/errors.hpp"
@@ -16,6 +15,8 @@
 #include "scenarios/plural.hpp"
 #include "scenarios/run_checkpoints.hpp"
 #include "scenarios/run_folder.hpp"
+#include "scenarios/run_headline.hpp"
+#include "scenarios/run_progress.hpp"
 #include "scenarios/run_report.hpp"
 #include "scenarios/split_scenario.hpp"
 #include "scenarios/terminal.hpp"
@@ -26,20 +27,6 @@ namespace ringside {
 namespace {
 
 constexpr std::int64_t most_logged = 1'000'000;  // messages, unless --log says otherwise
-
-struct Shape {
-  std::size_t parameters = 0;
-  std::size_t buckets = 0;
-};
-
-Shape shape_of(const Settings& s) {
-  Shape shape;
-  for (const auto& layer : tensor_counts_of(s)) {
-    shape.parameters = std::accumulate(layer.begin(), layer.end(), shape.parameters);
-  }
-  shape.buckets = buckets_of(s).size();
-  return shape;
-}
 
 LogLevel log_level(const RunRequest& request) {
   const Settings& s = request.settings;
@@ -63,18 +50,18 @@ LogLevel log_level(const RunRequest& request) {
                                   : LogLevel::full);
 }
 
-JobOptions options_of(const RunRequest& request, Progress& progress) {
+JobOptions options_of(const RunRequest& request, RunProgress& progress) {
   return {.eager_limit = request.eager_limit,
           .limit = request.timeout,
           .log = LogLevel::summary,
-          .on_note = [&](int, std::string_view note) { progress.show(note); }};
+          .on_note = [&](int, std::string_view note) { progress.step(note); }};
 }
 
 TrainingOutcome main_job(const RunRequest& request, const JobOptions& options,
                          std::string_view text, const Reference& truth) {
   JobOptions logged = options;
   logged.log = log_level(request);
-  logged.trace = request.trace && logged.log == LogLevel::full;
+  logged.trace = request.trace_limit > 0 && logged.log == LogLevel::full;
   logged.live = request.verbose;
   logged.pace = request.pace;
   return at_true_scale(request.settings)
@@ -83,43 +70,19 @@ TrainingOutcome main_job(const RunRequest& request, const JobOptions& options,
                             truth);
 }
 
-std::string reduction_text(const Settings& s) {
-  const auto& p = s.parallel;
-  if (has_experts(s)) {
-    return fmt::format("ep {} in dp {}, {}", p.ep, p.dp,
-                       p.dispatch == "by_node" ? "one copy a node" : "a copy an expert");
-  }
-  std::string mesh = p.tp == 1 ? "" : fmt::format("tp {} x ", p.tp);
-  mesh += p.cp == 1 ? ""
-                    : fmt::format("cp {} ({}, {}) x ", p.cp, p.cp_form,
-                                  p.cp_layout == "zigzag" ? "zig-zag" : p.cp_layout);
-  mesh += p.pp == 1 ? "" : fmt::format("pp {} ({}) x ", p.pp, p.schedule);
-  mesh +=
-      mesh.empty() ? "" : fmt::format("dp {}{}, ", p.dp, p.sp ? " with sequence parallelism" : "");
-  return mesh + (p.zero == 0 ? s.collectives.all_reduce + " all-reduce"
-                             : fmt::format("ZeRO-{} by {} reduce-scatter and {} all-gather", p.zero,
-                                           s.collectives.reduce_scatter, s.collectives.all_gather));
-}
-
-std::string headline(const Settings& s) {
-  const Shape shape = shape_of(s);
-  const Cluster cluster = cluster_of(s);
-  const int nodes = cluster.nodes(s.ranks);
-  return fmt::format("{}: {} on {}, {} of {} parameters in {}, {}, {}, {} of {}, {}", s.name,
-                     plural(s.ranks, "rank"), plural(nodes, "node"), kind_name(s), shape.parameters,
-                     name_of(element_type(s)),
-                     plural(static_cast<std::int64_t>(shape.buckets), "bucket"), reduction_text(s),
-                     plural(s.train.steps, "step"), plural(s.train.batch, "sample"),
-                     s.train.optimizer);
-}
-
-Checks run_checks(const CheckContext& context) {
+Checks run_checks(CheckContext context, RunProgress& progress) {
   Checks all;
-  for (const std::string& name : context.settings.checks.run) {
+  const auto& names = context.settings.checks.run;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::string& name = names[i];
+    const auto which = fmt::format("check {} of {}, {}", i + 1, names.size(), name);
+    context.progress = [&](std::string_view what) {
+      progress.now(fmt::format("{}, {}", which, what));
+    };
     const auto rows = check_rows();
     const auto row =
         std::find_if(rows.begin(), rows.end(), [&](const auto& r) { return r.name == name; });
-    context.progress("check " + name);
+    progress.now(which);
     for (auto& check : row->run(context)) {
       all.push_back(std::move(check));
     }
@@ -154,13 +117,13 @@ bool has_definition(const Settings& s) {
 }
 
 RunReport run_bench(const RunRequest& request, const std::filesystem::path& folder,
-                    Progress& progress) {
+                    RunProgress& progress) {
   JobOptions options = options_of(request, progress);
   options.log = request.log.value_or(LogLevel::full);
-  options.trace = request.trace && options.log == LogLevel::full;
+  options.trace = request.trace_limit > 0 && options.log == LogLevel::full;
   RunReport report = run_split_scenario(request.settings, options);
   if (options.log == LogLevel::full) {
-    write_messages(folder, report.job, request.trace);
+    report.no_trace = write_messages(folder, report.job, request.trace_limit);
   }
   report.folder = folder;
   report.changed = request.changed;
@@ -169,39 +132,41 @@ RunReport run_bench(const RunRequest& request, const std::filesystem::path& fold
 }
 
 RunReport run_scenario(const RunRequest& request, const std::filesystem::path& folder,
-                       Progress& progress) {
+                       RunProgress& progress) {
   const Settings& s = request.settings;
   if (!s.parallel.split.empty()) {
     return run_bench(request, folder, progress);
   }
   const std::string text = text_of(s);
-  progress.show("one process");
+  progress.now("one process");
   const TrainingPlan plan = at_true_scale(s) ? TrainingPlan{} : plan_of(s, text);
   const Reference truth = at_true_scale(s) ? Reference{} : reference_of(s, plan);
   const JobOptions options = options_of(request, progress);
+  progress.now(plural(s.ranks, "rank"));
   const TrainingOutcome main = main_job(request, options, text, truth);
-  if (log_level(request) == LogLevel::full) {
-    write_messages(folder, main.job, request.trace);
-  }
+  const std::string no_trace = log_level(request) == LogLevel::full
+                                   ? write_messages(folder, main.job, request.trace_limit)
+                                   : "";
   const CheckContext context{.settings = s,
                              .text = text,
                              .truth = truth,
                              .main = main,
                              .options = options,
-                             .progress = [&](std::string_view what) { progress.show(what); }};
+                             .progress = {}};
   RunReport report{.settings = s,
                    .headline = headline(s),
                    .warning = precision_warning(optimizer_of(s), element_type(s)),
                    .first_sample = at_true_scale(s) || plan.start ? "" : std::string(first_sample),
                    .data = data_position(s, plan),
-                   .checks = run_checks(context),
+                   .checks = run_checks(context, progress),
                    .traffic = compare_traffic(s, main.job),
                    .job = main.job,
                    .folder = folder,
                    .changed = request.changed,
-                   .log = log_level(request)};
+                   .log = log_level(request),
+                   .no_trace = no_trace};
   if (!all_hold(report.checks) && has_definition(s)) {
-    progress.show("where it leaves its definition");
+    progress.now("where it leaves its definition");
     report.divergence = find_divergence({.settings = s, .text = text, .options = options});
   }
   for (const auto& step : main.ranks.front()) {
@@ -267,7 +232,8 @@ int run_verb(const RunRequest& request) {
   check_checkpoints(request.settings, text_of(request.settings));
   const RunFolder locked = make_run_folder(request.out, request.settings.name);
   const std::filesystem::path& folder = locked.path;
-  Progress progress(std::cerr, stderr_rewrites_lines());
+  const auto began = std::chrono::steady_clock::now();
+  RunProgress progress;
   RunReport report;
   try {
     write_scenario(folder, request.settings);
@@ -286,6 +252,8 @@ int run_verb(const RunRequest& request) {
     report = expected_failure(request, folder, failure);
   }
   progress.wipe();
+  report.language = request.language;
+  report.command_wall = std::chrono::steady_clock::now() - began;
   const auto document = report_json(report);
   write_summary(folder, document);
   if (!request.quiet) {

@@ -3,15 +3,20 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "runtime/traffic.hpp"
+#include "scenarios/language.hpp"
 #include "scenarios/settings.hpp"
 
 namespace ringside {
+
+// 100 MB, which viewers still open soon.
+inline constexpr std::int64_t default_trace_limit = 100'000'000;
 
 struct RunRequest {
   Settings settings;     // resolved: world size and degrees are filled in and agree
@@ -19,7 +24,8 @@ struct RunRequest {
   std::size_t eager_limit = 1024;
   double pace = 0;  // wall seconds per modelled second; 0: full speed
   std::optional<LogLevel> log;
-  bool trace = true;
+  std::int64_t trace_limit = default_trace_limit;  // bytes of trace.json; 0: none is written
+  Language language = Language::en;
   std::optional<std::filesystem::path> out;  // the run folder; none: one is made under runs/
   std::chrono::nanoseconds timeout = std::chrono::seconds(30);  // of every wait
   bool json = false;

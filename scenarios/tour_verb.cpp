@@ -102,9 +102,10 @@ std::string closing_table(const std::vector<WalkedLesson>& lessons, Language lan
                  bytes(run.traffic.received), where_it_went(run)});
     }
   }
-  return std::string(language == Language::zh ? "一步的通信量：每张卡平均发送多少，收得最多的一张卡收到多少\n"
-                             : "Traffic of one step: what a rank sends on average, and what the "
-                               "busiest receives\n") +
+  return std::string(language == Language::zh
+                         ? "一步的通信量：每张卡平均发送多少，收得最多的一张卡收到多少\n"
+                         : "Traffic of one step: what a rank sends on average, and what the "
+                           "busiest receives\n") +
          table.text();
 }
 

@@ -1,5 +1,5 @@
-// The sums of the messages of a log: by operation, group and link, by label, by rank, by pair of ranks, and
-// the largest messages.
+// The sums of the messages of a log: by operation, group and link, by label, by rank, by pair of
+// ranks, and the largest messages.
 #pragma once
 
 #include <compare>

@@ -1,5 +1,7 @@
 #include "scenarios/traffic_query.hpp"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -18,8 +20,12 @@ namespace {
 void check_name(const std::string& option, const std::string& name,
                 const std::set<std::string, std::less<>>& occurring, const std::string& log) {
   if (!name.empty() && !occurring.contains(name)) {
+    constexpr std::size_t most = 20;
     const std::vector<std::string> names(occurring.begin(), occurring.end());
-    refuse(option, name, log, joined(names) + did_you_mean(name, names));
+    const auto shown = joined(
+        {names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(most, names.size()))});
+    const auto more = names.size() > most ? fmt::format(" and {} more", names.size() - most) : "";
+    refuse(option, name, log, shown + more + did_you_mean(name, names));
   }
 }
 

@@ -47,6 +47,10 @@ TEST(CommandLine, ListShowsEveryScenarioWithItsLesson) {
   EXPECT_TRUE(has(text.out, "  8 ranks  Eight ranks"));
   EXPECT_TRUE(has(run_program("list --zh").out, "八张卡"));
   EXPECT_FALSE(has(run_program("list --zh").out, "Run one with"));
+  const auto one = run_program("list pp");
+  EXPECT_TRUE(has(one.out, "pp/1f1b") && !has(one.out, "dp/ring")) << one.out;
+  EXPECT_LT(one.out.find("pp/naive"), one.out.find("pp/gpipe")) << "the plain way comes first";
+  EXPECT_LT(text.out.find("zero/"), text.out.find("cp/")) << "the chapter's order";
   const auto document = nlohmann::json::parse(run_program("list --json").out);
   EXPECT_EQ(document["verb"], "list");
   EXPECT_EQ(document["verdict"], "pass");
@@ -82,7 +86,7 @@ const Refused refused[] = {
     {"run dp/ring --pace -1", "--pace -1: must be a number"},
     {"run dp/ring --timeout 0", "--timeout 0: must be a number"},
     {"run dp/ring --log ful", "did you mean full?"},
-    {"run dp/ring --trace maybe", "--trace maybe: must be one of on, off"},
+    {"run dp/ring --trace maybe", "must be on, off or"},
     {"run dp/ring --out /dev/null", "--out /dev/null: must be a folder"},
     {"run dp/ring --out --verbose", "--out: a value is missing: --verbose is a flag"},
     {"run dp/ring --text $(printf 't\\377.txt')", "its path is not UTF-8"},

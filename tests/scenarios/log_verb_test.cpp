@@ -75,6 +75,25 @@ class LogVerb : public testing::Test {
   std::string run = (folder / "run").string();
 };
 
+TEST_F(LogVerb, FiltersAndSumsByLabel) {
+  const auto all = document({});
+  ASSERT_EQ(all["labels"].size(), 2U) << all["labels"];
+  EXPECT_EQ(all["labels"][0]["label"], "");
+  EXPECT_EQ(all["labels"][0]["messages"], 4);
+  EXPECT_EQ(all["labels"][0]["bytes"], 20'001 + 20'002 + 20'003 + 5);
+  EXPECT_EQ(all["labels"][1]["label"], "grad.bucket.0");
+  EXPECT_EQ(all["labels"][1]["messages"], 24);
+  for (const auto* label : {"grad.bucket.0", "grad.*", "*"}) {
+    EXPECT_EQ(document({.label = label})["messages"], *label == '*' ? 28 : 24) << label;
+  }
+  EXPECT_EQ(document({.op = "broadcast", .label = "*"})["messages"], 3);
+  EXPECT_NE(refusal({.label = "grad.bucket"}).find("grad.bucket.0"), std::string::npos);
+  EXPECT_NE(refusal({.label = "x*"}), "");
+  const auto text = printed({.run = run, .by_label = true});
+  EXPECT_NE(text.find("grad.bucket.0"), std::string::npos) << text;
+  EXPECT_EQ(text.find("\nbroadcast (linear)"), std::string::npos) << text;
+}
+
 TEST_F(LogVerb, SumsEqualTheMessages) {
   const auto all = document({});
   EXPECT_EQ(all["verb"], "log");
