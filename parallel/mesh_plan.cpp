@@ -27,7 +27,7 @@ std::string choices(std::size_t most, const std::function<bool(std::size_t)>& us
 
 void require_pipeline(const MeshPlan& plan, std::size_t blocks) {
   if (plan.mesh.pp > 1) {
-    split_by_number(blocks, schedule_of(plan).stages, 0, 0);
+    require_blocks(blocks, schedule_of(plan).stages);
   } else if (plan.chunks > 1) {
     throw BadUse(
         fmt::format("chunks = {} cut the stage of a pipeline, but pp = 1: make pp 2 or "

@@ -80,9 +80,10 @@ Schedule schedule_of(const Settings& s) {
 }
 
 StageSplit split_of(const Settings& s, int stages) {
-  return s.parallel.stages == "cost"
-             ? split_by_cost(costs_of_layers(s), stages)
-             : split_by_number(static_cast<std::size_t>(s.model.layers), stages, 1, 2);
+  const auto blocks = static_cast<std::size_t>(s.model.layers);
+  require_blocks(blocks, stages);
+  return s.parallel.stages == "cost" ? split_by_cost(costs_of_layers(s), stages)
+                                     : split_by_number(blocks, stages, 1, 2);
 }
 
 PipelinePlan pipeline_plan(const Settings& s) {

@@ -42,7 +42,8 @@ std::string time_text(const RunReport& report) {
   return job.ranks.empty()
              ? "  time: none: the run ended before it had a result"
              : fmt::format("  time: modelled {}, wall {} ({} with all checks)",
-                           to_string(modelled(job)), wall(job.wall), wall(report.command_wall));
+                           to_string(modelled(job)), wall(job.wall), wall(report.command_wall)) +
+                   pace_text(job);
 }
 
 nlohmann::json time_json(const RunReport& report) {

@@ -33,7 +33,7 @@ StageSplit fill(const std::vector<std::int64_t>& costs, int stages, std::int64_t
 
 }  // namespace
 
-StageSplit split_by_number(std::size_t blocks, int stages, std::size_t before, std::size_t after) {
+void require_blocks(std::size_t blocks, int stages) {
   if (blocks < static_cast<std::size_t>(stages)) {
     throw BadUse(
         std::to_string(blocks) + " blocks cannot be dealt out to " + std::to_string(stages) +
@@ -41,6 +41,10 @@ StageSplit split_by_number(std::size_t blocks, int stages, std::size_t before, s
         "compute: at most " +
         std::to_string(blocks) + " stages, or at least " + std::to_string(stages) + " blocks");
   }
+}
+
+StageSplit split_by_number(std::size_t blocks, int stages, std::size_t before, std::size_t after) {
+  require_blocks(blocks, stages);
   StageSplit split;
   for (int s = 0; s < stages; ++s) {
     split.push_back(chunk_of(blocks, stages, s).count);

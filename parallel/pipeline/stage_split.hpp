@@ -12,6 +12,9 @@ namespace ringside {
 // Layers of each stage, in order.
 using StageSplit = std::vector<std::size_t>;
 
+// Throws BadUse when a stage would have no block, whichever way they are dealt out.
+void require_blocks(std::size_t blocks, int stages);
+
 // By number: the first blocks mod stages stages have one block more; before the first stage's come
 // `before` layers, after the last stage's `after` (a GPT's embedding, and its norm and head).
 // Throws BadUse when there are fewer blocks than stages.

@@ -86,6 +86,9 @@ const Refused refused[] = {
     {"run dp/ring --pace -1", "--pace -1: must be a number"},
     {"run dp/ring --timeout 0", "--timeout 0: must be a number"},
     {"run dp/ring --log ful", "did you mean full?"},
+    // What is proposed is not refused next: a head and a norm are no blocks.
+    {"run pp/lm_head_balanced --set parallel.schedule=interleaved --set parallel.chunks=8",
+     "16 blocks cannot be dealt out to 32 stages"},
     {"run dp/ring --trace maybe", "must be on, off or"},
     {"run dp/ring --out /dev/null", "--out /dev/null: must be a folder"},
     {"run dp/ring --out --verbose", "--out: a value is missing: --verbose is a flag"},
