@@ -78,7 +78,9 @@ Envelope Comm::departing(int to, Buffer data, std::int64_t tag) {
   if (e.link != LinkClass::self) {
     const Time duration =
         owner_.cluster().link(e.link).duration(static_cast<std::int64_t>(e.bytes));
-    const Booking booking = owner_.send_port(e.link).book(stream_.index, e.t0, duration);
+    Port& port = owner_.send_port(e.link);
+    port.forget(owner_.now());
+    const Booking booking = port.book(stream_.index, e.t0, duration);
     e.t0 = booking.start;
     e.t1 = booking.end;
   }
@@ -143,16 +145,17 @@ Buffer Comm::payload_of(const Message& message, Buffer like) {
           message.envelope.chunk};
 }
 
-// The receive port is booked, and the stream moves to the arrival.
+// The receive port is booked, and the stream moves to the arrival. A sender that is late moves the
+// arrival, not the port.
 void Comm::arrived(const Envelope& e) {
   Time arrival = e.t1;
   if (e.link != LinkClass::self) {
     const Link link = owner_.cluster().link(e.link);
     Port& port = owner_.receive_port(e.link);
+    port.forget(owner_.now());
     const Booking booking = port.book(stream_.index, add(e.t0, link.latency),
                                       link.duration(static_cast<std::int64_t>(e.bytes)));
     arrival = std::max(booking.end, add(e.t1, link.latency));
-    port.extend(stream_.index, arrival);
   }
   owner_.traffic().received(e, arrival, owner_.wall_ns());
   reached(arrival);

@@ -1,13 +1,18 @@
 // A port: one direction of one link class of one rank, shared by the rank's streams.
 //
-// Booked in the program order of its own rank, never in the order in which messages physically
-// come in, so that modelled times depend on no scheduler. A transfer starts at once even beside
-// another stream's; the stream it took bandwidth from pays with its next transfer. So the total
-// never passes the bandwidth, nothing stalls behind a backlog, and there is no event queue.
-// docs/time.md has the rule and its comparison with a fairly shared link.
+// Announce once, simulate truly. A port keeps what was booked on it; what it does is a fluid fair
+// share: streams that have something to send at an instant share it equally, each stream first in,
+// first out. The end announced for a transfer is its end in the fluid model of all bookings so far,
+// and is never taken back; later bookings push what is booked after them. Booked in the program
+// order of its own rank, never in the order in which messages physically come in, so that modelled
+// times depend on no scheduler. docs/time.md has the rule and what it promises.
+//
+// The model is kept up to one instant, with a check point at every event before it. A booking goes
+// back to its start and from there only on to its end.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "runtime/units.hpp"
@@ -21,20 +26,70 @@ struct Booking {
 
 class Port {
  public:
-  // Books a transfer of `duration` for `stream`, not before `ready`.
+  // How many of the transfers that ended before its rank's program it keeps: a receiver that comes
+  // late books into the past.
+  explicit Port(std::size_t kept = 0) : kept_(kept) {}
+
+  // Books a transfer of `duration` for `stream`, not before `ready`, nor before what was forgotten.
+  // Its start is the end of the stream's transfer before it, as it is known now, or `ready`.
   Booking book(std::size_t stream, Time ready, Time duration);
 
-  // When the stream's work on this port ends, debts included; zero when it has done none.
-  Time free(std::size_t stream) const;
+  // When the stream's last transfer ends by all that is booked; zero when it has none.
+  Time end(std::size_t stream);
 
-  // The stream's last transfer ended later than booked (its sender was late).
-  void extend(std::size_t stream, Time end);
+  // The rank's program has come to `program`: what ended before may be forgotten.
+  void forget(Time program);
+
+  // Check points kept: what the port holds in memory.
+  std::size_t check_points() const { return times_.size(); }
 
  private:
-  Time& slot(std::size_t stream);
+  struct Transfer {
+    Time ready;
+    Time duration;
+  };
 
-  std::vector<Time> free_;  // by stream
-  Time all_{0};             // end of all work
+  // How far a stream is: its transfers before `next` have ended, `next` has been served for so
+  // long.
+  struct Head {
+    std::size_t next = 0;
+    Time served{0};
+  };
+
+  struct Queue {
+    std::size_t stream;
+    std::size_t forgotten = 0;  // transfers before the first of `transfers`
+    std::vector<Transfer> transfers;
+    std::vector<Head> heads;  // at every check point
+    Time end{0};              // of the last transfer, once the model has come to it
+
+    const Transfer& front() const { return transfers[heads.back().next - forgotten]; }
+
+    Time left() const { return front().duration - heads.back().served; }
+
+    bool idle() const { return heads.back().next == forgotten + transfers.size(); }
+  };
+
+  // From one event to the next: what each active stream is served, and how many get 1 ps more.
+  struct Stride {
+    Time end;
+    Time each{0};
+    std::int64_t more = 0;
+  };
+
+  Queue& queue(std::size_t stream);
+  void end_what_is_served(Queue& queue) const;
+  Time finish(const Queue& queue);
+  void back_to(Time start);
+  Stride until_next_event() const;
+  void advance();
+  std::size_t ended(std::size_t check_point) const;
+  std::size_t last_check_point_until(Time program) const;
+
+  std::size_t kept_;
+  std::vector<Time> times_{Time{0}};  // of the check points, ascending
+  std::vector<Queue> queues_;         // in the order of their first booking
+  std::size_t tidy_at_ = 1024;        // check points at which to forget
 };
 
 }  // namespace ringside

@@ -16,8 +16,8 @@ void Work::wait() {
   Time until = end_;
   if (stream_->launches == launch_) {
     for (const auto link : {LinkClass::nvlink, LinkClass::ib}) {
-      until = std::max({until, rank_->send_port(link).free(stream_->index),
-                        rank_->receive_port(link).free(stream_->index)});
+      until = std::max({until, rank_->send_port(link).end(stream_->index),
+                        rank_->receive_port(link).end(stream_->index)});
     }
   }
   rank_->advance_to(until);

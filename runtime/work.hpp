@@ -19,7 +19,7 @@ class Work {
   void holds(Tensor tensor, std::string operation);
 
   // The program waits for this operation, and not for any launched after it on the stream; for the
-  // last one, also until the stream has paid what it took from others on its ports.
+  // last one, also until its stream's last transfers end on the ports, by all that is booked.
   void wait();
 
   Time end() const { return end_; }
