@@ -2,12 +2,16 @@
 
 #include <unistd.h>
 
-#include <fstream>
+#include <algorithm>
+#include <cstring>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "models/safetensors.hpp"
 #include "runtime/errors.hpp"
+#include "runtime/files/json_file.hpp"
+#include "runtime/files/quoted.hpp"
 #include "runtime/text_file.hpp"
 
 namespace ringside {
@@ -71,33 +75,92 @@ Path newest_in(const Path& folder) {
   return newest;
 }
 
-void read_trainer(const Path& path, Checkpoint& checkpoint) {
-  std::ifstream in(path);
-  try {
-    const Json document = Json::parse(in);
-    checkpoint.step = document.at("step").get<std::int64_t>();
-    checkpoint.training = document.at("training").get<std::map<std::string, std::string>>();
-    checkpoint.loss_scale = {.value = document.at("loss_scale").at("value").get<double>(),
-                             .good_steps = document.at("loss_scale").at("good_steps")};
-  } catch (const Json::exception& error) {
-    throw BadUse(path.string() + ": is missing or damaged (" + error.what() +
-                 "): take another checkpoint");
+constexpr std::int64_t most_steps = 2'000'000'000;
+
+// A whole number in a range. Throws BadUse; Json::exception when it is not there.
+std::int64_t whole_in(const Json& object, const std::string& key, const std::string& where) {
+  const Json& value = object.at(key);
+  if (!value.is_number_integer() || value < 0 || value > most_steps) {
+    throw BadUse(where + ": " + key + " is " + quoted_json(value) +
+                 ": must be a whole number from 0 to " + std::to_string(most_steps));
   }
-  constexpr std::int64_t most = 2'000'000'000;
-  if (checkpoint.step < 0 || checkpoint.step > most) {
-    throw BadUse(path.string() + ": step is " + std::to_string(checkpoint.step) +
-                 ": must be from 0 to " + std::to_string(most));
+  return value.get<std::int64_t>();
+}
+
+double loss_scale_in(const Json& object, const std::string& where) {
+  const Json& value = object.at("value");
+  if (!value.is_number() || !(value.get<double>() > 0)) {
+    throw BadUse(where + ": loss_scale.value is " + quoted_json(value) +
+                 ": must be a number above 0: the loss is multiplied by it");
+  }
+  return value.get<double>();
+}
+
+void read_trainer(const Path& path, Checkpoint& checkpoint) {
+  constexpr std::uintmax_t most_bytes = 1 << 20;
+  const Json document = read_json(path, "a trainer_state.json", most_bytes);
+  const std::string where = path.string();
+  try {
+    const Json& scale = document.at("loss_scale");
+    checkpoint.step = whole_in(document, "step", where);
+    checkpoint.training = document.at("training").get<std::map<std::string, std::string>>();
+    checkpoint.loss_scale = {.value = loss_scale_in(scale, where),
+                             .good_steps = whole_in(scale, "good_steps", where)};
+  } catch (const Json::exception& error) {
+    throw BadUse(where + ": is damaged (" + escaped(shortened(error.what())) +
+                 "): take another checkpoint");
   }
 }
 
-NamedTensors read_tensors(const Path& path, std::int64_t step) {
-  SafetensorsFile file = load_safetensors(path);
+NamedTensors read_tensors(const Path& path, std::int64_t step, std::uintmax_t most) {
+  SafetensorsFile file = load_safetensors(path, most);
   if (file.metadata["step"] != std::to_string(step)) {
-    throw BadUse(path.string() + ": is of step \"" + file.metadata["step"] + "\", but " +
-                 trainer_file + " beside it of step " + std::to_string(step) +
+    throw BadUse(path.string() + ": is of step \"" + escaped(shortened(file.metadata["step"])) +
+                 "\", but " + trainer_file + " beside it of step " + std::to_string(step) +
                  ": the files are of different saves; take another checkpoint");
   }
   return std::move(file.tensors);
+}
+
+template <class T>
+std::vector<T> elements(const HostTensor& tensor) {
+  std::vector<T> values(tensor.bytes.size() / sizeof(T));
+  std::memcpy(values.data(), tensor.bytes.data(), values.size() * sizeof(T));
+  return values;
+}
+
+template <class T>
+void require_squares(const HostTensor& tensor, const std::string& where) {
+  const auto values = elements<T>(tensor);
+  const auto below = std::ranges::find_if(values, [](T value) { return value < 0; });
+  if (below != values.end()) {
+    throw BadUse(where + " averages squares, but element " +
+                 std::to_string(below - values.begin()) + " is " + std::to_string(*below) +
+                 ": take another checkpoint");
+  }
+}
+
+// What the optimizer would go on from is what some training can have left.
+void require_plausible(const NamedTensors& optimizer, std::int64_t step, const Path& path) {
+  for (const auto& [name, tensor] : optimizer) {
+    const std::string where = path.string() + ": tensor \"" + escaped(shortened(name)) + "\"";
+    if (name.ends_with(".exp_avg_sq")) {
+      if (tensor.dtype == DType::f64) {
+        require_squares<double>(tensor, where);
+      } else if (tensor.dtype == DType::f32) {
+        require_squares<float>(tensor, where);
+      }
+    }
+    if (!name.ends_with(".step") || tensor.dtype != DType::i64) {
+      continue;
+    }
+    for (const std::int64_t updates : elements<std::int64_t>(tensor)) {
+      if (updates < 0 || updates > step) {
+        throw BadUse(where + " says " + std::to_string(updates) + " updates, but " +
+                     std::to_string(step) + " steps were taken: take another checkpoint");
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -127,11 +190,17 @@ Path save_checkpoint(const Path& folder, const Checkpoint& checkpoint) {
   return place;
 }
 
-Checkpoint load_checkpoint(const Path& folder) {
+Checkpoint load_checkpoint(const Path& folder,
+                           const std::function<std::uintmax_t(const Checkpoint&)>& accept) {
   Checkpoint checkpoint{.folder = newest_in(folder)};
   read_trainer(checkpoint.folder / trainer_file, checkpoint);
-  checkpoint.weights = read_tensors(checkpoint.folder / weights_file, checkpoint.step);
-  checkpoint.optimizer = read_tensors(checkpoint.folder / optimizer_file, checkpoint.step);
+  const auto most = accept ? accept(checkpoint) : std::numeric_limits<std::uintmax_t>::max();
+  const auto read = [&](const char* file) {
+    return read_tensors(checkpoint.folder / file, checkpoint.step, most);
+  };
+  checkpoint.weights = read(weights_file);
+  checkpoint.optimizer = read(optimizer_file);
+  require_plausible(checkpoint.optimizer, checkpoint.step, checkpoint.folder / optimizer_file);
   return checkpoint;
 }
 

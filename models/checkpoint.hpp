@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -34,11 +35,15 @@ std::filesystem::path save_checkpoint(const std::filesystem::path& folder,
                                       const Checkpoint& checkpoint);
 
 // `folder`: such a folder, or one that has some, of which the one with most steps is taken. Throws
-// BadUse with file and reason for what is missing, damaged or of different saves.
-Checkpoint load_checkpoint(const std::filesystem::path& folder);
+// BadUse with file and reason for what is missing, damaged, out of range or of different saves.
+// `accept` sees all but the tensors before these are read, may throw, and says how many bytes a
+// file of them can have.
+Checkpoint load_checkpoint(const std::filesystem::path& folder,
+                           const std::function<std::uintmax_t(const Checkpoint&)>& accept = {});
 
 // Into a process that has all. Throws BadUse, with file, tensor and numbers, for a tensor that is
-// missing, has another type or shape, or has no place here.
+// missing, has another type or shape, has no place here, or holds what no training can have there:
+// a number of updates outside 0 to the steps taken, an average of squares below 0.
 void load_whole(const Checkpoint& checkpoint, const std::vector<Parameter*>& parameters,
                 Optimizer& optimizer);
 

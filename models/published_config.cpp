@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "runtime/errors.hpp"
+#include "runtime/files/json_file.hpp"
+#include "runtime/files/quoted.hpp"
 
 namespace ringside {
 
@@ -52,7 +53,7 @@ class Section {
     if (!value.is_number_unsigned() || value.get<std::uint64_t>() == 0 ||
         value.get<std::uint64_t>() > most) {
       refuse(path_of(key), "must be a whole number from 1 to " + std::to_string(most) +
-                               ", and is " + value.dump());
+                               ", and is " + quoted_json(value));
     }
     return value.get<std::size_t>();
   }
@@ -60,7 +61,7 @@ class Section {
   bool flag(const char* key) const {
     const Json& value = at(key);
     if (!value.is_boolean()) {
-      refuse(path_of(key), "must be true or false, and is " + value.dump());
+      refuse(path_of(key), "must be true or false, and is " + quoted_json(value));
     }
     return value.get<bool>();
   }
@@ -68,7 +69,7 @@ class Section {
   std::string text(const char* key) const {
     const Json& value = at(key);
     if (!value.is_string()) {
-      refuse(path_of(key), "must be a text, and is " + value.dump());
+      refuse(path_of(key), "must be a text, and is " + quoted_json(value));
     }
     return value.get<std::string>();
   }
@@ -105,7 +106,8 @@ Family family_of(const Section& document) {
     }
     known += (known.empty() ? "" : ", ") + std::string(name);
   }
-  document.refuse("model_type", "\"" + type + "\" is not known: it is one of " + known);
+  document.refuse("model_type",
+                  "\"" + escaped(shortened(type)) + "\" is not known: it is one of " + known);
 }
 
 GatedDeltaNetConfig delta_net_of(const Section& text) {
@@ -199,17 +201,8 @@ PublishedConfig published_config(std::string_view name) {
 }
 
 PublishedConfig read_published_config(const fs::path& file) {
-  std::ifstream in(file);
-  if (!in) {
-    throw BadUse(file.string() +
-                 " cannot be read: give a config.json as models are published with");
-  }
-  Json json;
-  try {
-    json = Json::parse(in);
-  } catch (const Json::parse_error& error) {
-    throw BadUse(file.string() + " is no JSON: " + error.what());
-  }
+  constexpr std::uintmax_t most_bytes = 1 << 20;
+  const Json json = read_json(file, "a config.json as models are published with", most_bytes);
   const Section document(file, "", json);
   const bool nested = json.contains("text_config");
   PublishedConfig config = config_of(document, nested ? document.section("text_config") : document);

@@ -146,7 +146,26 @@ PublishedLayer prediction_of(const PublishedConfig& config) {
   return layer;
 }
 
+// The list of tensors takes memory: the largest published model has some hundred thousand.
+void require_countable(const PublishedConfig& config) {
+  constexpr std::size_t most = 500'000;
+  constexpr std::size_t beside_experts = 20;  // at most, of a block
+  const std::size_t routed = config.experts ? config.experts->routed : 0;
+  const std::size_t blocks = config.layers + config.predictors;
+  const std::size_t tensors = blocks * (beside_experts + 3 * routed) +
+                              (config.vision ? config.vision->depth : 0) * beside_experts;
+  if (tensors > most) {
+    throw BadUse(
+        "model " + config.name + ": " + std::to_string(blocks) + " layers of " +
+        std::to_string(routed) + " experts" +
+        (config.vision ? " and a vision tower of " + std::to_string(config.vision->depth) : "") +
+        " have up to " + std::to_string(tensors) + " tensors: at most " + std::to_string(most) +
+        " are listed");
+  }
+}
+
 void check(const PublishedConfig& config) {
+  require_countable(config);
   if (config.heads % config.kv_heads != 0) {
     throw BadUse("model " + config.name + ": " + std::to_string(config.heads) +
                  " heads cannot share " + std::to_string(config.kv_heads) +

@@ -2,6 +2,7 @@
 
 #include "runtime/crc32c.hpp"
 #include "runtime/errors.hpp"
+#include "runtime/files/quoted.hpp"
 
 namespace ringside {
 
@@ -61,8 +62,8 @@ void require_same_training(const Checkpoint& checkpoint, const TrainingPlan& pla
     const std::string mine = value_of(here, key);
     const std::string stored = value_of(checkpoint.training, key);
     if (mine != stored) {
-      throw BadUse(checkpoint.folder.string() + ": was saved with " + key + " = " + stored +
-                   ", but here it is " + mine +
+      throw BadUse(checkpoint.folder.string() + ": was saved with " + key + " = " +
+                   escaped(shortened(stored)) + ", but here it is " + mine +
                    ": resume the training that was saved, or begin anew without the checkpoint");
     }
   };

@@ -3,7 +3,9 @@
 // under "__metadata__" texts; the elements, without a gap.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <string>
 
@@ -25,6 +27,8 @@ void save_safetensors(const std::filesystem::path& path, const SafetensorsFile& 
 // Throws BadUse with file, tensor and numbers for whatever is not as the format says: a file that
 // is cut, a header that is no JSON or has a key twice, a type of another name, offsets that are not
 // those of the shape, overlap, leave a gap or end elsewhere than the file.
-SafetensorsFile load_safetensors(const std::filesystem::path& path);
+// It is read after all of that, and when it has more than `most` bytes not at all.
+SafetensorsFile load_safetensors(const std::filesystem::path& path,
+                                 std::uintmax_t most = std::numeric_limits<std::uintmax_t>::max());
 
 }  // namespace ringside

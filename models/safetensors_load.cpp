@@ -1,8 +1,7 @@
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
-#include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <span>
@@ -10,6 +9,9 @@
 
 #include "models/safetensors.hpp"
 #include "models/safetensors_types.hpp"
+#include "runtime/files/input_file.hpp"
+#include "runtime/files/json_file.hpp"
+#include "runtime/files/quoted.hpp"
 
 namespace ringside {
 
@@ -21,40 +23,29 @@ using Json = nlohmann::json;
 
 constexpr std::size_t most_header_bytes = 100'000'000;  // as in the reference implementation
 
-std::string content_of(const std::filesystem::path& path) {
-  std::error_code failed;
-  const auto size = std::filesystem::file_size(path, failed);
-  std::ifstream in(path, std::ios::binary);
-  if (failed || !in) {
-    refuse_file(path, "cannot be read: give a safetensors file that exists and that you may read");
+std::string header_of(InputFile& file) {
+  if (file.size() < safetensors_length_bytes) {
+    file.refuse("has " + std::to_string(file.size()) +
+                " bytes, and the header's length alone takes 8: the file is cut, or no "
+                "safetensors file");
   }
-  std::string content(size, '\0');
-  if (!in.read(content.data(), static_cast<std::streamsize>(size))) {
-    refuse_file(path, "only " + std::to_string(in.gcount()) + " of its " + std::to_string(size) +
-                          " bytes can be read");
+  std::array<char, safetensors_length_bytes> first{};
+  file.read(first);
+  const auto length = std::bit_cast<std::uint64_t>(first);
+  const std::uintmax_t follow = file.size() - safetensors_length_bytes;
+  if (length > most_header_bytes || length > follow) {
+    file.refuse("its first 8 bytes say that the header has " + std::to_string(length) +
+                " bytes, but " + std::to_string(follow) + " follow, and at most " +
+                std::to_string(most_header_bytes) +
+                " are accepted: the file is cut, or no safetensors file");
   }
-  return content;
-}
-
-std::string_view header_in(const std::filesystem::path& path, std::string_view content) {
-  if (content.size() < safetensors_length_bytes) {
-    refuse_file(path, "has " + std::to_string(content.size()) +
-                          " bytes, and the header's length alone takes 8: the file is cut, or no "
-                          "safetensors file");
-  }
-  std::uint64_t length = 0;
-  std::memcpy(&length, content.data(), sizeof length);
-  if (length > most_header_bytes || length > content.size() - safetensors_length_bytes) {
-    refuse_file(path, "its first 8 bytes say that the header has " + std::to_string(length) +
-                          " bytes, but " +
-                          std::to_string(content.size() - safetensors_length_bytes) +
-                          " follow, and at most " + std::to_string(most_header_bytes) +
-                          " are accepted: the file is cut, or no safetensors file");
-  }
-  return content.substr(safetensors_length_bytes, length);
+  std::string header(length, '\0');
+  header.resize(file.read(header));
+  return header;
 }
 
 Json parsed(const std::filesystem::path& path, std::string_view text) {
+  require_bounded_json(text, path.string() + ": its header");
   std::set<std::string> seen;
   const auto once = [&](int depth, Json::parse_event_t event, const Json& value) {
     if (event == Json::parse_event_t::key && depth == 1 &&
@@ -69,7 +60,7 @@ Json parsed(const std::filesystem::path& path, std::string_view text) {
       return header;
     }
   } catch (const Json::exception& error) {
-    refuse_file(path, std::string("its header is no JSON (") + error.what() +
+    refuse_file(path, "its header is no JSON (" + escaped(shortened(error.what())) +
                           "): the file is damaged, or no safetensors file");
   }
   refuse_file(path, "its header is no JSON object: the file is damaged, or no safetensors file");
@@ -83,8 +74,8 @@ std::map<std::string, std::string> metadata_of(const std::filesystem::path& path
   }
   for (const auto& [key, text] : value.items()) {
     if (!text.is_string()) {
-      refuse_file(path, "its __metadata__ has under \"" + key + "\" " + text.dump() +
-                            ": only texts can stand there");
+      refuse_file(path, "its __metadata__ has under \"" + escaped(shortened(key)) + "\" " +
+                            quoted_json(text) + ": only texts can stand there");
     }
     metadata[key] = text.get<std::string>();
   }
@@ -98,9 +89,9 @@ std::vector<std::size_t> numbers(const std::filesystem::path& path, const std::s
       row.contains(key) && row[key].is_array() &&
       std::ranges::all_of(row[key], [](const Json& number) { return number.is_number_unsigned(); });
   if (!usable) {
-    refuse_tensor(
-        path, name,
-        std::string("needs \"") + key + "\", a list of whole numbers from 0; it is " + row.dump());
+    refuse_tensor(path, name,
+                  std::string("needs \"") + key + "\", a list of whole numbers from 0; it is " +
+                      quoted_json(row));
   }
   return row[key].get<std::vector<std::size_t>>();
 }
@@ -114,7 +105,8 @@ DType dtype_in(const std::filesystem::path& path, const std::string& name, const
     accepted += (accepted.empty() ? "" : ", ") + std::string(type.name);
   }
   refuse_tensor(path, name,
-                "its dtype is " + (row.contains("dtype") ? row["dtype"].dump() : "not given") +
+                "its dtype is " +
+                    (row.contains("dtype") ? quoted_json(row["dtype"]) : "not given") +
                     ": one of " + accepted + " can be read");
 }
 
@@ -145,8 +137,8 @@ Extent extent_of(const std::filesystem::path& path, const std::string& name, con
   return {offsets[0], offsets[1], name};
 }
 
-// One after the other, from the first byte to the last.
-void require_contiguous(const std::filesystem::path& path, std::vector<Extent> extents,
+// One after the other, from the first byte to the last; in this order from here on.
+void require_contiguous(const std::filesystem::path& path, std::vector<Extent>& extents,
                         std::size_t data_bytes) {
   std::ranges::sort(extents, [](const Extent& a, const Extent& b) {
     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
@@ -167,29 +159,38 @@ void require_contiguous(const std::filesystem::path& path, std::vector<Extent> e
   }
 }
 
+void read_elements(InputFile& input, const std::vector<Extent>& extents, NamedTensors& tensors) {
+  for (const Extent& extent : extents) {
+    auto& bytes = tensors[extent.name].bytes;
+    bytes.resize(extent.end - extent.begin);
+    const std::size_t got = input.read({reinterpret_cast<char*>(bytes.data()), bytes.size()});
+    if (got < bytes.size()) {
+      refuse_tensor(input.path(), extent.name,
+                    "only " + std::to_string(got) + " of its " + std::to_string(bytes.size()) +
+                        " bytes are there: the file has just been cut");
+    }
+  }
+}
+
 }  // namespace
 
-SafetensorsFile load_safetensors(const std::filesystem::path& path) {
-  const std::string content = content_of(path);
-  const std::string_view header = header_in(path, content);
-  const std::string_view data =
-      std::string_view(content).substr(safetensors_length_bytes + header.size());
+SafetensorsFile load_safetensors(const std::filesystem::path& path, std::uintmax_t most) {
+  InputFile input(path, "a safetensors file");
+  input.require_at_most(most);
+  const std::string header = header_of(input);
+  const std::size_t data_bytes = input.size() - safetensors_length_bytes - header.size();
   SafetensorsFile file;
   std::vector<Extent> extents;
   const Json rows = parsed(path, header);
   for (const auto& [name, row] : rows.items()) {
     if (name == "__metadata__") {
       file.metadata = metadata_of(path, row);
-      continue;
+    } else {
+      extents.push_back(extent_of(path, name, row, file.tensors[name], data_bytes));
     }
-    HostTensor& tensor = file.tensors[name];
-    const Extent extent = extent_of(path, name, row, tensor, data.size());
-    tensor.bytes.resize(extent.end - extent.begin);
-    std::ranges::copy(std::as_bytes(std::span(data.substr(extent.begin, tensor.bytes.size()))),
-                      tensor.bytes.begin());
-    extents.push_back(extent);
   }
-  require_contiguous(path, std::move(extents), data.size());
+  require_contiguous(path, extents, data_bytes);
+  read_elements(input, extents, file.tensors);
   return file;
 }
 

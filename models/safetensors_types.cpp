@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "runtime/errors.hpp"
+#include "runtime/files/quoted.hpp"
 
 namespace ringside {
 
@@ -23,7 +24,7 @@ void refuse_file(const std::filesystem::path& path, const std::string& why) {
 
 void refuse_tensor(const std::filesystem::path& path, const std::string& tensor,
                    const std::string& why) {
-  refuse_file(path, "tensor \"" + tensor + "\": " + why);
+  refuse_file(path, "tensor \"" + escaped(shortened(tensor)) + "\": " + why);
 }
 
 }  // namespace ringside

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "runtime/errors.hpp"
+#include "runtime/files/quoted.hpp"
 #include "runtime/json_text.hpp"
 
 namespace ringside {
@@ -40,6 +41,9 @@ enum Field : std::uint8_t {
   end_ps,
   wall_ns
 };
+
+constexpr std::size_t most_text = 256;      // ours have at most 32
+constexpr std::int32_t most_rank = 65'535;  // as of a run
 
 constexpr std::array<Key, 15> keys = {{{"group", true},
                                        {"seq"},
@@ -81,6 +85,10 @@ class LineReader final : public nlohmann::json_sax<Json> {
 
   bool string(string_t& value) override {
     if (const auto field = take(true, true)) {
+      if (value.size() > most_text) {
+        throw BadUse(fmt::format("\"{}\" has {} bytes, and at most {} are read", keys[*field].name,
+                                 value.size(), most_text));
+      }
       texts[*field] = std::move(value);
     }
     return true;
@@ -154,9 +162,13 @@ std::int64_t within(std::int64_t value, std::int64_t least, std::int64_t most,
   return value;
 }
 
-std::int32_t int32(std::int64_t value, std::int32_t least, std::string_view key) {
+std::int32_t int32(std::int64_t value, std::string_view key) {
   return static_cast<std::int32_t>(
-      within(value, least, std::numeric_limits<std::int32_t>::max(), key));
+      within(value, -1, std::numeric_limits<std::int32_t>::max(), key));
+}
+
+std::int32_t rank_in(std::int64_t value, std::string_view key) {
+  return static_cast<std::int32_t>(within(value, 0, most_rank, key));
 }
 
 }  // namespace
@@ -167,7 +179,7 @@ LinkClass parse_link(std::string_view name) {
       return link;
     }
   }
-  throw BadUse(fmt::format("\"link\" is {}, not nvlink, ib or self", json_quoted(name)));
+  throw BadUse(fmt::format("\"link\" is {}, not nvlink, ib or self", json_quoted(shortened(name))));
 }
 
 std::string traffic_line(const LoggedMessage& m) {
@@ -195,11 +207,11 @@ LoggedMessage parse_traffic_line(std::string_view line) {
   m.op = std::move(text[op]);
   m.algorithm = std::move(text[algorithm]);
   m.phase = std::move(text[phase]);
-  m.step = int32(number[step], -1, "step");
-  m.chunk = int32(number[chunk], -1, "chunk");
+  m.step = int32(number[step], "step");
+  m.chunk = int32(number[chunk], "chunk");
   m.label = std::move(text[label]);
-  m.src = int32(number[src], 0, "src");
-  m.dst = int32(number[dst], 0, "dst");
+  m.src = rank_in(number[src], "src");
+  m.dst = rank_in(number[dst], "dst");
   m.link = parse_link(text[link]);
   m.bytes = within(number[bytes], 0, largest, "bytes");
   m.start = Time(within(number[start_ps], 0, largest, "start_ps"));

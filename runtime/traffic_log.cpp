@@ -1,13 +1,11 @@
 #include "runtime/traffic_log.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <string>
 #include <tuple>
 
 #include "runtime/errors.hpp"
+#include "runtime/files/lines.hpp"
 #include "runtime/text_file.hpp"
 #include "runtime/traffic_line.hpp"
 
@@ -41,22 +39,20 @@ void write_traffic_log(const std::filesystem::path& path, const std::vector<Rank
 
 TrafficLogEnd read_traffic_log(const std::filesystem::path& path,
                                const std::function<void(const LoggedMessage&)>& take) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path)) {
-    throw BadUse("cannot read " + path.string() + ": " + std::strerror(file ? EISDIR : errno));
-  }
+  constexpr std::size_t longest = std::size_t{1} << 16;  // ours have some hundred bytes
+  InputFile file(path, "a traffic.jsonl");
+  Lines lines(file, longest);
   TrafficLogEnd end;
-  std::string line;
-  for (std::size_t number = 1; std::getline(file, line); ++number) {
+  for (std::string_view line; lines.next(line);) {
     LoggedMessage message;
     try {
       message = parse_traffic_line(line);
     } catch (const BadUse& error) {
-      if (file.eof()) {  // no end of line follows it
+      if (lines.unfinished()) {
         end.cut = true;
         return end;
       }
-      throw BadUse(path.string() + " line " + std::to_string(number) + ": " + error.what());
+      throw BadUse(path.string() + " line " + std::to_string(lines.number()) + ": " + error.what());
     }
     ++end.messages;
     take(message);

@@ -1,9 +1,9 @@
 #include "scenarios/figure_table.hpp"
 
-#include <fstream>
 #include <sstream>
 
 #include "runtime/errors.hpp"
+#include "runtime/files/input_file.hpp"
 #include "scenarios/scenario_file.hpp"
 
 namespace ringside {
@@ -27,12 +27,7 @@ std::vector<std::string> cells_of(const std::string& line) {
 std::vector<FigureRow> figure_table() {
   const auto folder = scenarios_folder();
   const auto path = folder ? *folder / "figures.tsv" : std::filesystem::path("figures.tsv");
-  std::ifstream in(path);
-  if (!in) {
-    throw BadUse(path.string() +
-                 ": the table of figures cannot be read; it lies beside the "
-                 "scenarios");
-  }
+  std::istringstream in(read_file(path, "the table of figures beside the scenarios", 1 << 20));
   std::vector<FigureRow> rows;
   std::size_t number = 0;
   for (std::string line; std::getline(in, line);) {

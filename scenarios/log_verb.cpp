@@ -2,8 +2,8 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include <cstdio>
 #include <filesystem>
+#include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "runtime/errors.hpp"
@@ -11,6 +11,7 @@
 #include "runtime/traffic_log.hpp"
 #include "scenarios/message_row.hpp"
 #include "scenarios/run_folders.hpp"
+#include "scenarios/terminal.hpp"
 #include "scenarios/traffic_digest.hpp"
 #include "scenarios/traffic_query.hpp"
 #include "scenarios/traffic_summary.hpp"
@@ -22,7 +23,7 @@ using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 void print(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::cout << text;
 }
 
 // The file to read: the run's messages or, where it kept none, its summary.
@@ -162,12 +163,14 @@ bool read_messages(const LogRequest& request, const fs::path& path, TrafficDiges
     }
   });
   names.check(query, path.string());
+  if (request.matrix) {
+    digest.matrix().require_readable();
+  }
   if (request.top == 0 && !request.matrix && !request.json && digest.all().messages > 0) {
     print_messages(query, path, digest.all().messages);
   }
   if (end.cut) {
-    std::fputs("the log's last line is cut, as the run ended while it was written; left out\n",
-               stderr);
+    std::cerr << "the log's last line is cut, as the run ended while it was written; left out\n";
   }
   return end.cut;
 }
@@ -200,7 +203,7 @@ void read_sums(const LogRequest& request, const fs::path& path, TrafficDigest& d
     }
   }
   names.check(query, path.string());
-  std::fputs((remedy + '\n').c_str(), stderr);
+  std::cerr << printable(remedy) << '\n';
 }
 
 }  // namespace
@@ -223,7 +226,6 @@ int log_verb(const LogRequest& request) {
   } else {
     print_text(request, digest, messages);
   }
-  std::fflush(stdout);
   return 0;
 }
 

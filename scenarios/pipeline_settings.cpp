@@ -2,10 +2,8 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include <filesystem>
 #include <numeric>
 
-#include "models/text.hpp"
 #include "parallel/pipeline/generators.hpp"
 #include "parallel/pipeline/schedule_csv.hpp"
 #include "parallel/pipeline/validate.hpp"
@@ -19,12 +17,7 @@ namespace {
 
 Schedule from_file(const Settings& s) {
   const auto& p = s.parallel;
-  if (!std::filesystem::is_regular_file(p.schedule)) {
-    throw BadUse("parallel.schedule = " + p.schedule +
-                 ": there is no such file: give a CSV file, as `ringside schedule NAME --csv FILE` "
-                 "writes one, or a name");
-  }
-  Schedule schedule = parse_schedule_csv(read_text(p.schedule), p.schedule);
+  Schedule schedule = read_schedule(p.schedule);
   require_valid(schedule);
   const auto devices = static_cast<int>(schedule.devices.size());
   if (devices != p.pp || schedule.microbatches != p.microbatches) {

@@ -3,14 +3,16 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "models/text.hpp"
 #include "parallel/context/context_parallel.hpp"
 #include "parallel/mlp_split.hpp"
 #include "runtime/errors.hpp"
+#include "runtime/files/input_file.hpp"
 #include "scenarios/expert_settings.hpp"
 #include "scenarios/model_settings.hpp"
 #include "scenarios/overrides.hpp"
@@ -237,16 +239,17 @@ void check_text_file(const std::string& path, const std::string& where) {
   if (!std::filesystem::exists(path, failed)) {
     refuse("there is no such file");
   }
-  if (!std::filesystem::is_regular_file(path, failed)) {
-    refuse("is no regular file");
+  std::array<char, 1> first{};
+  try {
+    InputFile file(path, "a text");
+    file.require_at_most(most_text_bytes);
+    if (file.read(first) > 0) {
+      return;
+    }
+  } catch (const BadUse& refusal) {
+    throw BadUse(where + ": " + refusal.what());
   }
-  std::ifstream in(path, std::ios::binary);
-  if (!in) {
-    refuse("cannot be read");
-  }
-  if (in.peek() == std::ifstream::traits_type::eof()) {
-    refuse("is empty");
-  }
+  refuse("is empty");
 }
 
 void resolve(Settings& settings) {

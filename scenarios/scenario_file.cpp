@@ -1,12 +1,11 @@
 #include "scenarios/scenario_file.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <system_error>
 
 #include "runtime/errors.hpp"
+#include "runtime/files/input_file.hpp"
 #include "scenarios/near_miss.hpp"
 #include "scenarios/setting_keys.hpp"
 
@@ -58,22 +57,6 @@ ScenarioFile at_path(const std::string& name) {
   return {ours ? in_tree : path.stem().string(), path};
 }
 
-std::string read_text(const fs::path& path) {
-  std::error_code failed;
-  const auto size = fs::file_size(path, failed);
-  if (!failed && size > largest_file) {
-    throw BadUse(shown(path) + ": " + std::to_string(size) +
-                 " bytes are too many for a scenario (at most " + std::to_string(largest_file) +
-                 ")");
-  }
-  std::ifstream in(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (!in.is_open() || in.bad()) {
-    throw BadUse(shown(path) + ": cannot be read; check its permissions");
-  }
-  return text;
-}
-
 }  // namespace
 
 std::vector<ScenarioFile> list_scenarios() {
@@ -117,7 +100,8 @@ ScenarioFile find_scenario(const std::string& name) {
 }
 
 Settings load_scenario(const ScenarioFile& file) {
-  Settings settings = parse_scenario(read_text(file.path), shown(file.path));
+  Settings settings =
+      parse_scenario(read_file(file.path, "a scenario", largest_file), shown(file.path));
   if (settings.name.empty()) {
     settings.name = file.name;
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "runtime/errors.hpp"
+#include "runtime/files/quoted.hpp"
 #include "scenarios/near_miss.hpp"
 #include "scenarios/scenario_file.hpp"
 #include "scenarios/setting_keys.hpp"
@@ -52,7 +53,7 @@ SettingValue value_of(const toml::node& node) {
 }
 
 std::string shown_value(const SettingValue& value) {
-  return value.kind == Kind::string ? toml_quoted(value.text) : value.text;
+  return value.kind == Kind::string ? toml_quoted(shortened(value.text)) : shortened(value.text);
 }
 
 bool is_section(const std::string& name) {
@@ -81,7 +82,8 @@ void read_table(Settings& settings, const toml::table& table, const std::string&
       const auto value = value_of(node);
       set_key(settings, *row, value, fmt::format("{}: {} = {}", where, name, shown_value(value)));
     } else if (!is_section(name)) {
-      throw BadUse(fmt::format("{}: {}: {}", where, name, unknown_name(name, node)));
+      throw BadUse(fmt::format("{}: {}: {}", where, escaped(shortened(name)),
+                               unknown_name(shortened(name), node)));
     } else if (const auto* inner = node.as_table()) {
       read_table(settings, *inner, name, file);
     } else {
@@ -125,7 +127,8 @@ Settings parse_scenario(std::string_view toml, const std::string& shown) {
     read_table(settings, toml::parse(toml), "", shown);
   } catch (const toml::parse_error& error) {
     throw BadUse(fmt::format("{}: `{}` is not TOML: {}", position(shown, error.source()),
-                             line_of(toml, error.source().begin.line), error.description()));
+                             escaped(shortened(line_of(toml, error.source().begin.line))),
+                             error.description()));
   }
   return settings;
 }

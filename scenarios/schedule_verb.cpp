@@ -1,8 +1,6 @@
 #include "scenarios/schedule_verb.hpp"
 
-#include <fstream>
 #include <iostream>
-#include <iterator>
 
 #include "parallel/pipeline/schedule_csv.hpp"
 #include "runtime/errors.hpp"
@@ -18,25 +16,11 @@ namespace ringside {
 
 namespace {
 
-constexpr std::size_t largest_file = std::size_t{256} << 20;
-
-std::string content_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::error_code failed;
-  if (!in || std::filesystem::is_directory(path, failed)) {
-    throw BadUse("schedule file " + path + " cannot be read");
-  }
-  if (std::filesystem::file_size(path, failed) > largest_file && !failed) {
-    throw BadUse("schedule file " + path + " is larger than 256 MiB");
-  }
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 TimedSchedule timed_of(const ScheduleRequest& request) {
   if (!request.file) {
     return timed(request.name, request.shape, request.costs, request.in_flight);
   }
-  Schedule schedule = parse_schedule_csv(content_of(request.name), request.name);
+  Schedule schedule = read_schedule(request.name);
   schedule.chunks = request.shape.chunks;
   return timed(std::move(schedule), request.costs, request.in_flight);
 }

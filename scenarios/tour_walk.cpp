@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 
+#include "runtime/files/json_file.hpp"
 #include "runtime/units.hpp"
 #include "scenarios/model_settings.hpp"
 #include "scenarios/requests.hpp"
+#include "scenarios/traffic_summary.hpp"
 
 namespace ringside {
 
@@ -128,9 +129,9 @@ JudgedRun walk(const TourRun& run, const std::filesystem::path& folder) {
   RunRequest request = asked_run(words).request.value();
   request.quiet = true;
   run_verb(request);
-  std::ifstream summary(folder / "summary.json");
+  const Json summary = read_json(folder / "summary.json", "a summary.json", most_summary_bytes);
   const bool bench = !request.settings.parallel.split.empty();  // which computes once
-  JudgedRun result = judged(run, Json::parse(summary), bench ? 1 : request.settings.train.steps);
+  JudgedRun result = judged(run, summary, bench ? 1 : request.settings.train.steps);
   result.model = kind_name(request.settings);
   return result;
 }

@@ -26,6 +26,20 @@ std::string both(std::int64_t bytes) {
   return fmt::format("{:>16}  {:>9}", bytes, to_string(Bytes{bytes}));
 }
 
+// No run has so many; a damaged log could have one a line.
+template <class Key>
+TrafficCount& sum_of(std::map<Key, TrafficCount>& sums, const Key& key, std::string_view what) {
+  constexpr std::size_t most = 65'536;
+  if (sums.size() == most && !sums.contains(key)) {
+    throw BadUse(
+        fmt::format("the log has more than {} {}, which no run has: it is damaged", most, what));
+  }
+  return sums[key];
+}
+
+constexpr std::string_view kinds = "combinations of operation, algorithm, group and link";
+constexpr std::string_view labels = "labels";
+
 }  // namespace
 
 bool TrafficDigest::larger(const Ranked& a, const Ranked& b) {
@@ -36,8 +50,8 @@ void TrafficDigest::add(const LoggedMessage& m) {
   const TrafficCount one{1, m.bytes};
   const auto place = static_cast<std::size_t>(all_.messages);
   count(all_, one);
-  count(kinds_[{m.op, m.algorithm, m.group, m.link}], one);
-  count(labels_[m.label], one);
+  count(sum_of(kinds_, {m.op, m.algorithm, m.group, m.link}, kinds), one);
+  count(sum_of(labels_, m.label, labels), one);
   count(sent_[m.src], one);
   count(received_[m.dst], one);
   matrix_.add(m.src, m.dst, m.bytes);
@@ -58,8 +72,8 @@ void TrafficDigest::add(const LoggedMessage& m) {
 void TrafficDigest::add(int rank, const TrafficKind& kind, const std::string& label,
                         const TrafficCount& sent, const TrafficCount& received) {
   count(all_, received);
-  count(kinds_[kind], received);
-  count(labels_[label], received);
+  count(sum_of(kinds_, kind, kinds), received);
+  count(sum_of(labels_, label, labels), received);
   count(sent_[rank], sent);
   count(received_[rank], received);
 }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "runtime/errors.hpp"
+
 namespace ringside {
 
 void TrafficMatrix::add(int src, int dst, std::int64_t bytes) {
@@ -20,6 +22,16 @@ std::vector<int> TrafficMatrix::ranks() const {
     ranks.push_back(rank);
   }
   return ranks;
+}
+
+void TrafficMatrix::require_readable() const {
+  constexpr std::size_t most = 1024;
+  if (sent_.size() > most) {
+    throw BadUse(fmt::format(
+        "--matrix: {0} ranks make {1} cells, and at most {2} x {2} are shown: choose messages "
+        "with --group, --op or --rank, or leave --matrix out for the sums of each rank",
+        sent_.size(), sent_.size() * sent_.size(), most));
+  }
 }
 
 std::int64_t TrafficMatrix::bytes(int src, int dst) const {

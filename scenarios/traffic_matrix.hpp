@@ -14,6 +14,9 @@ class TrafficMatrix {
   void add(int src, int dst, std::int64_t bytes);
 
   std::vector<int> ranks() const;  // that sent or received
+
+  // Throws BadUse, with the numbers, when there are so many ranks that nobody can read it.
+  void require_readable() const;
   std::int64_t bytes(int src, int dst) const;
   std::int64_t sent_by(int rank) const;
   std::int64_t received_by(int rank) const;

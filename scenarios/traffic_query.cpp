@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/errors.hpp"
+#include "runtime/files/quoted.hpp"
 #include "scenarios/near_miss.hpp"
 
 namespace ringside {
@@ -14,7 +15,7 @@ namespace {
 [[noreturn]] void refuse(const std::string& option, const std::string& value,
                          const std::string& log, const std::string& what_does) {
   throw BadUse(option + " " + value + ": no such message in " + log + "; " +
-               (what_does.empty() ? "the log is empty" : "it has " + what_does));
+               (what_does.empty() ? "the log is empty" : "it has " + shortened(what_does, 2'000)));
 }
 
 void check_name(const std::string& option, const std::string& name,

@@ -1,15 +1,20 @@
 #include "scenarios/traffic_summary.hpp"
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "runtime/errors.hpp"
+#include "runtime/files/json_file.hpp"
+#include "runtime/files/quoted.hpp"
 #include "runtime/traffic_line.hpp"
 
 namespace ringside {
 namespace {
 
 using nlohmann::json;
+
+std::string said(const json& text) {
+  return escaped(shortened(text.get<std::string>(), 2'000));
+}
 
 TrafficCount count_of(const json& sum, const std::string& side) {
   const TrafficCount count{sum.at(side + "_messages").get<std::int64_t>(),
@@ -23,13 +28,12 @@ TrafficCount count_of(const json& sum, const std::string& side) {
 }  // namespace
 
 TrafficSummary read_traffic_summary(const std::filesystem::path& path) {
+  const json document = read_json(path, "a summary.json", most_summary_bytes);
   TrafficSummary summary;
   try {
-    std::ifstream file(path);
-    const auto document = json::parse(file);
     if (document.contains("error")) {
-      throw BadUse("this run ended as \"" + document.at("verdict").get<std::string>() +
-                   "\" before its traffic was written: " + document.at("error").get<std::string>());
+      throw BadUse("this run ended as \"" + said(document.at("verdict")) +
+                   "\" before its traffic was written: " + said(document.at("error")));
     }
     summary.scenario = document.at("scenario").get<std::string>();
     summary.log = document.value("log", "");
@@ -46,7 +50,7 @@ TrafficSummary read_traffic_summary(const std::filesystem::path& path) {
       }
     }
   } catch (const json::exception& error) {
-    throw BadUse(path.string() + " has no sums of traffic: " + error.what());
+    throw BadUse(path.string() + " has no sums of traffic: " + escaped(shortened(error.what())));
   } catch (const BadUse& error) {
     throw BadUse(path.string() + ": " + error.what());
   }

@@ -1,6 +1,7 @@
 // The sums of a run's traffic in its summary.json, for a run that kept no messages.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -8,6 +9,8 @@
 #include "scenarios/traffic_digest.hpp"
 
 namespace ringside {
+
+inline constexpr std::uintmax_t most_summary_bytes = std::uintmax_t{64} << 20;
 
 struct RankTraffic {
   int rank = 0;

@@ -27,6 +27,19 @@ std::vector<StepOutcome> outcomes_of(const std::string& bytes) {
   return outcomes;
 }
 
+// Of a file of a checkpoint: masters and two moments, none larger than f64, and a header.
+std::uintmax_t most_state_bytes(const Settings& s) {
+  constexpr std::uintmax_t of_a_parameter = 3 * sizeof(double);
+  constexpr std::uintmax_t of_a_tensor = 4096;
+  std::uintmax_t bytes = std::uintmax_t{1} << 20;
+  for (const auto& layer : tensor_counts_of(s)) {
+    for (const std::size_t parameters : layer) {
+      bytes += parameters * of_a_parameter + of_a_tensor;
+    }
+  }
+  return bytes;
+}
+
 }  // namespace
 
 TrainingPlan plan_of(const Settings& s, std::string_view text, double loss_divisor) {
@@ -43,9 +56,11 @@ TrainingPlan plan_of(const Settings& s, std::string_view text, double loss_divis
                     .clip = s.train.clip,
                     .loss_scaling = loss_scaling_of(s)};
   if (!s.train.resume.empty()) {
-    const auto start = std::make_shared<Checkpoint>(load_checkpoint(s.train.resume));
-    require_same_training(*start, plan);
-    plan.start = start;
+    plan.start = std::make_shared<Checkpoint>(
+        load_checkpoint(s.train.resume, [&](const Checkpoint& checkpoint) {
+          require_same_training(checkpoint, plan);
+          return most_state_bytes(s);
+        }));
   }
   return plan;
 }

@@ -10,6 +10,8 @@
 #include "parallel/pipeline/events.hpp"
 #include "parallel/pipeline/timing.hpp"
 #include "runtime/errors.hpp"
+#include "runtime/files/input_file.hpp"
+#include "runtime/files/quoted.hpp"
 
 namespace ringside {
 
@@ -63,11 +65,30 @@ class Reader {
         schedule.microbatches = std::max(schedule.microbatches, action.microbatch + 1);
       }
     }
+    require_filled(schedule);
     read_zero_bubble_notation(schedule);
     return schedule;
   }
 
  private:
+  // A stage has all micro-batches, each with a forward and a backward: what follows makes tables of
+  // that size.
+  void require_filled(const Schedule& schedule) const {
+    std::size_t cells = 0;
+    for (const auto& device : schedule.devices) {
+      cells += device.size();
+    }
+    const auto pairs =
+        static_cast<std::size_t>(schedule.stages) * static_cast<std::size_t>(schedule.microbatches);
+    constexpr std::size_t free = 65'536;  // where something is missing, the validator says what
+    if (pairs > cells && pairs > free) {
+      throw BadUse(fmt::format(
+          "schedule {}: {} stages of {} micro-batches need at least {} cells, and it has {}: "
+          "stages and micro-batches are numbered from 0, and each stage has them all",
+          name_, schedule.stages, schedule.microbatches, pairs, cells));
+    }
+  }
+
   std::vector<Action> read_row(std::string_view row) {
     std::vector<Action> list;
     for (const std::string_view cell : split(row, ',')) {
@@ -143,7 +164,7 @@ class Reader {
 
   [[noreturn]] void fail(std::string_view word, const std::string& why) const {
     throw BadUse(fmt::format("schedule {}, row {}, cell {}: \"{}\": {}", name_, row_, cell_,
-                             word.substr(0, 40), why));
+                             escaped(shortened(word, 40)), why));
   }
 
   static constexpr std::string_view letters = "FBIW";  // in the order of ActionKind
@@ -162,6 +183,11 @@ std::string cell_of(std::span<const Action> unit) {
 
 Schedule parse_schedule_csv(std::string_view text, std::string_view name) {
   return Reader(name).read(text);
+}
+
+Schedule read_schedule(const std::string& path) {
+  constexpr std::uintmax_t most_bytes = std::uintmax_t{64} << 20;
+  return parse_schedule_csv(read_file(path, "a schedule in CSV", most_bytes), path);
 }
 
 std::string csv_of(const Schedule& schedule) {

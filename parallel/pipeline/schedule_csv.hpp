@@ -14,8 +14,11 @@ namespace ringside {
 // Stages and micro-batches are those that occur, from 0 on. Blank cells, spaces and the line ends
 // of other systems are skipped. In a file without I, a B that has a W of its own is an I, as in the
 // Zero Bubble papers. Throws BadUse with `name`, row and cell for what cannot be read; the schedule
-// is not validated.
+// is not validated, but for that it has no more stages and micro-batches than its cells can be of.
 Schedule parse_schedule_csv(std::string_view text, std::string_view name);
+
+// Of a file, as parse_schedule_csv does, which may have 64 MiB.
+Schedule read_schedule(const std::string& path);
 
 // Each cell in the first column in which what it needs is there, when all cells take equally long.
 // parse_schedule_csv gives the schedule back, but for its chunks.

@@ -186,7 +186,7 @@ TEST_F(TrafficLog, RefusesNonsenseWithItsLine) {
   EXPECT_EQ(with(R"("bytes":9)", R"("bytes":18446744073709551615)"),
             at + "\"bytes\" is not a whole number in its range");
   EXPECT_EQ(with(R"("op":"all_reduce")", R"("op":null)"), at + "\"op\" is not a text");
-  EXPECT_EQ(with(R"("src":0)", R"("src":-1)"), at + "\"src\" is -1, not 0 to 2147483647");
+  EXPECT_EQ(with(R"("src":0)", R"("src":-1)"), at + "\"src\" is -1, not 0 to 65535");
   EXPECT_EQ(with(R"("src":0)", R"("src":[0])"), at + "\"src\" is not a whole number in its range");
   EXPECT_NE(with(R"("end_ps":)", R"("end_ps":1,"x":)").find("line 2: \"end_ps\" is 1, not 5 to"),
             std::string::npos);
@@ -207,10 +207,14 @@ TEST_F(TrafficLog, PassesOverKeysItDoesNotKnow) {
 
 TEST_F(TrafficLog, SaysWhatCannotBeReadOrWritten) {
   path = folder / "no such folder/traffic.jsonl";
-  EXPECT_EQ(refusal(), "cannot read " + path.string() + ": No such file or directory");
+  EXPECT_EQ(refusal(), path.string() +
+                           ": cannot be read: No such file or directory: give a traffic.jsonl that "
+                           "exists and that you may read");
   EXPECT_THROW(write_traffic_log(path, {}), BadUse);
   path = folder.path();
-  EXPECT_EQ(refusal(), "cannot read " + path.string() + ": Is a directory");
+  EXPECT_EQ(refusal(), path.string() +
+                           ": cannot be read: it is a folder: give a traffic.jsonl, which is a "
+                           "regular file");
   path = "/dev/full";
   if (std::filesystem::exists(path)) {
     EXPECT_THROW(write_traffic_log(path, ring_reports(2, 1)), BadUse);

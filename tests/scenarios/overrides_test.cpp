@@ -42,7 +42,7 @@ TEST(Overrides, TheFlagIsNamed) {
   EXPECT_TRUE(has(refusal_of([] { with({"=3"}); }), "must be key=value"));
   EXPECT_TRUE(has(refusal_of([] { with({""}); }), "must be key=value"));
   EXPECT_TRUE(has(refusal_of([] { with({"data.text=/no/such/file"}); }), "there is no such file"));
-  EXPECT_TRUE(has(refusal_of([] { with({"data.text=/tmp"}); }), "no regular file"));
+  EXPECT_TRUE(has(refusal_of([] { with({"data.text=/tmp"}); }), "it is a folder"));
 }
 
 TEST(Overrides, RanksAreAllGpusOfTheClusterUnlessSaid) {

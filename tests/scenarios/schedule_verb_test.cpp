@@ -206,7 +206,7 @@ TEST(ScheduleVerb, RefusalsSayWhatWouldBeRight) {
   const std::pair<std::string, std::string> cases[] = {
       {"schedule", "schedule needs a schedule: naive, gpipe"},
       {"schedule 1f1", "there is no schedule 1f1; did you mean 1f1b?"},
-      {"schedule no.csv", "schedule file no.csv cannot be read"},
+      {"schedule no.csv", "no.csv: cannot be read: No such file or directory"},
       {"schedule 1f1b --stages 0", "--stages 0: must be"},
       {"schedule 1f1b --chunks 2", "has no chunks to choose: got 2"},
       {"schedule 1f1b --costs F=1,B=2", "there is no cost B: B is I + W, so give I and W"},
