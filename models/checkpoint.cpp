@@ -1,7 +1,5 @@
 #include "models/checkpoint.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -10,9 +8,12 @@
 
 #include "models/safetensors.hpp"
 #include "runtime/errors.hpp"
+#include "runtime/files/file_lock.hpp"
 #include "runtime/files/json_file.hpp"
+#include "runtime/files/leftovers.hpp"
 #include "runtime/files/quoted.hpp"
-#include "runtime/text_file.hpp"
+#include "runtime/files/replace_folder.hpp"
+#include "runtime/files/text_file.hpp"
 
 namespace ringside {
 
@@ -36,7 +37,6 @@ Json trainer_json(const Checkpoint& checkpoint) {
 
 void write_all(const Path& folder, const Checkpoint& checkpoint) {
   const std::map<std::string, std::string> metadata{{"step", std::to_string(checkpoint.step)}};
-  std::filesystem::create_directories(folder);
   save_safetensors(folder / weights_file, {metadata, checkpoint.weights});
   save_safetensors(folder / optimizer_file, {metadata, checkpoint.optimizer});
   TextFile trainer(folder / trainer_file);
@@ -55,6 +55,11 @@ std::optional<std::int64_t> step_in(const std::string& name) {
 }
 
 Path newest_in(const Path& folder) {
+  // What a killed save has left may be the only one.
+  recover_folders(folder, prefix);
+  if (step_in(folder.filename().string())) {
+    recover_folders(folder.parent_path(), folder.filename().string());
+  }
   if (std::filesystem::exists(folder / trainer_file)) {
     return folder;
   }
@@ -171,21 +176,20 @@ Path checkpoint_folder(const Path& folder, std::int64_t step) {
 
 Path save_checkpoint(const Path& folder, const Checkpoint& checkpoint) {
   const Path place = checkpoint_folder(folder, checkpoint.step);
-  const auto beside = [&](const char* what) {
-    return Path(place.string() + "." + std::to_string(getpid()) + what);
-  };
-  const Path unfinished = beside(".tmp");
-  const Path old = beside(".old");
+  const Path unfinished = beside(place, ".tmp");
   try {
+    recover_folders(folder, prefix);
+    remove_leftovers(folder, prefix, ".tmp");
+    remove_leftovers(folder, prefix, ".old");
+    std::filesystem::create_directories(unfinished);
+    const auto lock = FileLock::take(unfinished);  // says that it is no leftover
     write_all(unfinished, checkpoint);
-    if (std::filesystem::exists(place)) {
-      std::filesystem::rename(place, old);
-    }
-    std::filesystem::rename(unfinished, place);
-    std::filesystem::remove_all(old);
-  } catch (const std::filesystem::filesystem_error& failed) {
-    throw BadUse("cannot write the checkpoint " + place.string() + ": " + failed.code().message() +
-                 ": choose a folder that you may write into");
+    replace_folder(unfinished, place);
+  } catch (const std::exception& failed) {
+    std::error_code left;
+    std::filesystem::remove_all(unfinished, left);
+    throw BadUse("cannot write the checkpoint " + place.string() + ": " + failed.what() +
+                 ": choose a folder that you may write into, on a disk that has room");
   }
   return place;
 }

@@ -29,8 +29,9 @@ struct Checkpoint {
 // "DIR/step-10".
 std::filesystem::path checkpoint_folder(const std::filesystem::path& folder, std::int64_t step);
 
-// Writes step-<steps> in `folder`, beside it first and renamed once all is there; an earlier one of
-// the same name is replaced. Returns its path. Throws BadUse when that cannot be done.
+// Writes step-<steps> in `folder`, beside it first and put there once all of it is on disk; of an
+// earlier one of the same name and this one, one is there whole at any time. Removes what killed
+// saves of the name have left. Returns its path. Throws BadUse when that cannot be done.
 std::filesystem::path save_checkpoint(const std::filesystem::path& folder,
                                       const Checkpoint& checkpoint);
 

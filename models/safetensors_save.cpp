@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -8,7 +6,7 @@
 
 #include "models/safetensors.hpp"
 #include "models/safetensors_types.hpp"
-#include "runtime/text_file.hpp"
+#include "runtime/files/text_file.hpp"
 
 namespace ringside {
 
@@ -77,22 +75,13 @@ void save_safetensors(const std::filesystem::path& path, const SafetensorsFile& 
   const auto order = in_file_order(file.tensors);
   const std::string header = header_of(path, file, order);
   const std::uint64_t length = header.size();
-  std::filesystem::path unfinished = path;
-  unfinished += "." + std::to_string(getpid()) + ".tmp";
-  try {
-    TextFile out(unfinished);
-    out.write(bytes_in(&length, 1));
-    out.write(header);
-    for (const Entry* entry : order) {
-      out.write(bytes_in(entry->second.bytes.data(), entry->second.bytes.size()));
-    }
-    out.close();
-    std::filesystem::rename(unfinished, path);
-  } catch (const std::exception& failed) {
-    std::error_code left;
-    std::filesystem::remove(unfinished, left);
-    refuse_file(path, std::string("cannot be written: ") + failed.what());
+  TextFile out(path);
+  out.write(bytes_in(&length, 1));
+  out.write(header);
+  for (const Entry* entry : order) {
+    out.write(bytes_in(entry->second.bytes.data(), entry->second.bytes.size()));
   }
+  out.close();
 }
 
 }  // namespace ringside

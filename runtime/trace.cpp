@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
+#include "runtime/files/text_file.hpp"
 #include "runtime/json_text.hpp"
 #include "runtime/logged_message.hpp"
-#include "runtime/text_file.hpp"
 #include "runtime/trace_lanes.hpp"
 
 namespace ringside {

@@ -6,7 +6,7 @@
 
 #include "runtime/errors.hpp"
 #include "runtime/files/lines.hpp"
-#include "runtime/text_file.hpp"
+#include "runtime/files/text_file.hpp"
 #include "runtime/traffic_line.hpp"
 
 namespace ringside {

@@ -6,10 +6,11 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "runtime/files/file_lock.hpp"
 #include "runtime/units.hpp"
 #include "scenarios/exit_codes.hpp"
-#include "scenarios/folder_lock.hpp"
 #include "scenarios/plural.hpp"
+#include "scenarios/printed_json.hpp"
 #include "scenarios/run_folders.hpp"
 #include "scenarios/terminal.hpp"
 
@@ -31,13 +32,15 @@ struct Outcome {
 // stays, and with it the folder.
 Outcome remove(const KeptRun& run, bool dry_run) {
   try {
-    const auto lock = FolderLock::take(run.folder);
+    const auto lock = FileLock::take(run.folder);
     if (!lock) {
       return {run, Fate::running};
     }
     if (!dry_run) {
-      for (const auto file : run_files) {
-        fs::remove(run.folder / file);
+      for (const auto& entry : fs::directory_iterator(run.folder)) {
+        if (is_of_run(entry.path().filename().string())) {
+          fs::remove(entry.path());
+        }
       }
       fs::remove(run.folder);
     }
@@ -123,9 +126,7 @@ int clean_verb(const CleanRequest& request) {
   const auto found = run_folders();
   const auto done = clean(found.runs, request);
   if (request.json) {
-    std::cout << document_of(done, found, request)
-                     .dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
-              << '\n';
+    std::cout << printed_json(document_of(done, found, request));
   } else {
     std::cout << printable(text_of(done, found, request));
   }

@@ -5,6 +5,7 @@
 #include "scenarios/collective_job.hpp"
 #include "scenarios/collective_report.hpp"
 #include "scenarios/exit_codes.hpp"
+#include "scenarios/printed_json.hpp"
 #include "scenarios/terminal.hpp"
 
 namespace ringside {
@@ -16,11 +17,7 @@ int collective_verb(const CollectiveRequest& request) {
       .request = request,
       .rows = measure(request, [&](std::string_view what) { progress.show(what); })};
   progress.wipe();
-  std::cout << (request.json
-                    ? collective_json(report).dump(
-                          2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
-                          "\n"
-                    : collective_text(report));
+  std::cout << (request.json ? printed_json(collective_json(report)) : collective_text(report));
   return all_hold(checks_of(report)) ? exit_ok : exit_check_failed;
 }
 

@@ -9,6 +9,7 @@
 #include "scenarios/exit_codes.hpp"
 #include "scenarios/help_text.hpp"
 #include "scenarios/near_miss.hpp"
+#include "scenarios/printed_json.hpp"
 #include "scenarios/requests.hpp"
 #include "scenarios/terminal.hpp"
 
@@ -95,7 +96,7 @@ int report(const Failure& failure, const Words& words) {
         {"verb", words.front().starts_with("-") ? "" : words.front()},
         {"verdict", failure.verdict},
         {"error", failure.text}};
-    std::cout << document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+    std::cout << printed_json(document);
   }
   return failure.exit_code;
 }

@@ -1,5 +1,6 @@
 #include "scenarios/exit_codes.hpp"
 
+#include <filesystem>
 #include <new>
 
 #include "runtime/errors.hpp"
@@ -19,6 +20,10 @@ Failure failure_of(const std::exception_ptr& error) {
     return {exit_deadlock, "mismatch", e.what()};
   } catch (const OutOfDeviceMemory& e) {
     return {exit_out_of_memory, "oom", e.what()};
+  } catch (const std::filesystem::filesystem_error& e) {  // a file or folder of the user's
+    return {exit_bad_use, "refused",
+            (e.path1().empty() ? "the working folder" : e.path1().string()) + ": " +
+                e.code().message()};
   } catch (const std::bad_alloc&) {
     return {exit_bad_use, "refused",
             "this machine has no more memory: use a smaller model or batch"};

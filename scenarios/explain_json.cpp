@@ -3,6 +3,7 @@
 #include "scenarios/definition_sentence.hpp"
 #include "scenarios/diagnosis_json.hpp"
 #include "scenarios/exit_codes.hpp"
+#include "scenarios/printed_json.hpp"
 
 namespace ringside {
 
@@ -116,7 +117,7 @@ std::string json_text_of(const Story& story, const ShownValues& values, std::opt
   if (story.diagnosis) {
     document["diagnosis"] = json_of(*story.diagnosis);
   }
-  return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+  return printed_json(document);
 }
 
 }  // namespace ringside

@@ -5,11 +5,12 @@
 #include <iostream>
 
 #include "runtime/errors.hpp"
-#include "runtime/text_file.hpp"
+#include "runtime/files/text_file.hpp"
 #include "scenarios/exit_codes.hpp"
 #include "scenarios/explain_json.hpp"
 #include "scenarios/explain_svg.hpp"
 #include "scenarios/explain_text.hpp"
+#include "scenarios/terminal.hpp"
 
 namespace ringside {
 
@@ -46,11 +47,11 @@ int explain_verb(const ExplainRequest& request) {
     draw(request.svg, story, values, request.step);
   }
   if (request.json) {
-    std::cout << json_text_of(story, values, request.step) << '\n';
+    std::cout << json_text_of(story, values, request.step);
   } else {
     std::cout << text_of(story, values, request.step);
     if (!request.svg.empty()) {
-      std::cout << "drawing: " << request.svg << '\n';
+      std::cout << "drawing: " << printable(request.svg) << '\n';
     }
   }
   if (story.died) {

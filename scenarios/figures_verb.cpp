@@ -10,6 +10,7 @@
 #include "scenarios/exit_codes.hpp"
 #include "scenarios/figure_sections.hpp"
 #include "scenarios/figure_words.hpp"
+#include "scenarios/printed_json.hpp"
 #include "scenarios/text_table.hpp"
 
 namespace ringside {
@@ -195,7 +196,7 @@ int figures_verb(const FiguresRequest& request) {
     for (const JudgedFigure& judged : figures) {
       document["figures"].push_back(json_of(judged));
     }
-    std::cout << document.dump(2) << '\n';
+    std::cout << printed_json(document);
   } else {
     print_text(figures);
     std::cout << fmt::format(

@@ -13,6 +13,7 @@
 #include "scenarios/exit_codes.hpp"
 #include "scenarios/near_miss.hpp"
 #include "scenarios/overrides.hpp"
+#include "scenarios/printed_json.hpp"
 #include "scenarios/scenario_file.hpp"
 #include "scenarios/terminal.hpp"
 #include "scenarios/wrap.hpp"
@@ -127,7 +128,7 @@ int list_checks(bool json) {
     for (const auto& [name, meaning, run] : check_rows()) {
       all["checks"].push_back({{"name", name}, {"meaning", meaning}});
     }
-    std::cout << all.dump(2) << '\n';
+    std::cout << printed_json(all);
     return exit_ok;
   }
   for (const auto& [name, meaning, run] : check_rows()) {
@@ -149,9 +150,7 @@ int list_verb(const ListRequest& request) {
   const bool broken =
       std::any_of(entries.begin(), entries.end(), [](const auto& e) { return !e.error.empty(); });
   if (request.json) {
-    std::cout
-        << document(entries, broken).dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
-        << '\n';
+    std::cout << printed_json(document(entries, broken));
   } else {
     print_text(entries, request.language);
   }

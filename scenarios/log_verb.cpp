@@ -10,6 +10,7 @@
 #include "runtime/traffic_line.hpp"
 #include "runtime/traffic_log.hpp"
 #include "scenarios/message_row.hpp"
+#include "scenarios/printed_json.hpp"
 #include "scenarios/run_folders.hpp"
 #include "scenarios/terminal.hpp"
 #include "scenarios/traffic_digest.hpp"
@@ -113,7 +114,7 @@ void print_json(const LogRequest& request, const fs::path& path, const TrafficDi
   if (request.matrix) {
     document["matrix"] = matrix_document(digest.matrix());
   }
-  print(document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  print(printed_json(document));
 }
 
 void print_text(const LogRequest& request, const TrafficDigest& digest, bool messages) {

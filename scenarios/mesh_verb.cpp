@@ -4,15 +4,16 @@
 
 #include "scenarios/exit_codes.hpp"
 #include "scenarios/mesh_report.hpp"
+#include "scenarios/printed_json.hpp"
+#include "scenarios/terminal.hpp"
 
 namespace ringside {
 
 int mesh_verb(const MeshRequest& request) {
   if (request.json) {
-    std::cout << mesh_json(request).dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
-              << '\n';
+    std::cout << printed_json(mesh_json(request));
   } else {
-    std::cout << mesh_text(request);
+    std::cout << printable(mesh_text(request));
   }
   return exit_ok;
 }

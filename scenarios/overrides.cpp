@@ -3,11 +3,11 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <initializer_list>
 #include <string_view>
 
 #include "runtime/errors.hpp"
+#include "runtime/files/place.hpp"
 #include "scenarios/setting_keys.hpp"
 #include "scenarios/setting_types.hpp"
 
@@ -42,17 +42,16 @@ void apply(Settings& settings, const Override& change) {
           change.flag);
   if (change.key == "data.text" && !change.value.empty()) {
     // From where the user stands, whatever folder the scenario lies in.
-    settings.data.text = std::filesystem::absolute(change.value).lexically_normal().string();
+    settings.data.text = absolute_place(change.value).string();
     check_text_file(settings.data.text, change.flag);
   }
   if (change.key == "parallel.schedule" && change.value.ends_with(".csv")) {
-    settings.parallel.schedule =
-        std::filesystem::absolute(change.value).lexically_normal().string();
+    settings.parallel.schedule = absolute_place(change.value).string();
   }
   for (const auto& [name, folder] : {std::pair{"train.save", &TrainSettings::save},
                                      std::pair{"train.resume", &TrainSettings::resume}}) {
     if (change.key == name && !change.value.empty()) {
-      settings.train.*folder = std::filesystem::absolute(change.value).lexically_normal().string();
+      settings.train.*folder = absolute_place(change.value).string();
     }
   }
 }

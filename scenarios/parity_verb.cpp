@@ -8,6 +8,7 @@
 
 #include "scenarios/exit_codes.hpp"
 #include "scenarios/parity_row.hpp"
+#include "scenarios/printed_json.hpp"
 #include "scenarios/terminal.hpp"
 #include "scenarios/wrap.hpp"
 
@@ -111,11 +112,7 @@ int parity_verb(const ParityRequest& request) {
     }
   }
   progress.wipe();
-  std::cout << (request.json
-                    ? document_of(request, rows)
-                              .dump(2, ' ', false, nlohmann::json::error_handler_t::replace) +
-                          "\n"
-                    : summary(rows));
+  std::cout << (request.json ? printed_json(document_of(request, rows)) : summary(rows));
   return std::ranges::all_of(rows, row_holds) ? exit_ok : exit_check_failed;
 }
 

@@ -10,6 +10,7 @@
 #include "runtime/errors.hpp"
 #include "scenarios/diagnosis_json.hpp"
 #include "scenarios/exit_codes.hpp"
+#include "scenarios/printed_json.hpp"
 #include "scenarios/terminal.hpp"
 #include "scenarios/wrap.hpp"
 
@@ -175,9 +176,7 @@ int prove_verb(const ProveRequest& request) {
         "ranks, a barrier 0), or --gpus-per-node is not below any number of --ranks");
   }
   if (request.json) {
-    std::cout << document_of(results, all_hold)
-                     .dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
-              << '\n';
+    std::cout << printed_json(document_of(results, all_hold));
   } else {
     std::cout << fmt::format(
         "\n  {} proof{}, each for every input: what each element must hold, equal on all ranks, "

@@ -6,10 +6,12 @@
 #include <string_view>
 
 #include "runtime/errors.hpp"
-#include "runtime/text_file.hpp"
+#include "runtime/files/place.hpp"
+#include "runtime/files/text_file.hpp"
 #include "runtime/trace.hpp"
 #include "runtime/traffic_log.hpp"
 #include "scenarios/owner.hpp"
+#include "scenarios/printed_json.hpp"
 #include "scenarios/run_folders.hpp"
 #include "scenarios/scenario_file.hpp"
 
@@ -43,9 +45,9 @@ bool make(const fs::path& folder) {
   return made;
 }
 
-FolderLock lock(const fs::path& folder) {
+FileLock lock(const fs::path& folder) {
   try {
-    if (auto taken = FolderLock::take(folder)) {
+    if (auto taken = FileLock::take(folder)) {
       return std::move(*taken);
     }
   } catch (const std::system_error& error) {
@@ -67,14 +69,15 @@ RunFolder reuse(const fs::path& folder) {
   if (error) {
     refuse(folder, error);
   }
+  std::vector<fs::path> files;
   for (const auto& entry : entries) {
-    const std::string name = entry.path().filename().string();
-    if (std::find(run_files.begin(), run_files.end(), name) == run_files.end()) {
+    files.push_back(entry.path());
+    if (const auto name = files.back().filename().string(); !is_of_run(name)) {
       refuse(folder, "it holds \"" + name + "\", which is no file of a run");
     }
   }
-  for (const auto name : run_files) {
-    fs::remove(folder / name, error);
+  for (const auto& file : files) {
+    fs::remove(file, error);
     if (error) {
       refuse(folder, error);
     }
@@ -86,11 +89,11 @@ RunFolder reuse(const fs::path& folder) {
 
 RunFolder make_run_folder(const std::optional<fs::path>& out, const std::string& scenario) {
   if (out) {
-    return reuse(fs::absolute(*out));
+    return reuse(absolute_place(*out));
   }
   std::string name = scenario;
   std::replace(name.begin(), name.end(), '/', '-');
-  const fs::path runs = fs::absolute("runs");
+  const fs::path runs = absolute_place("runs");
   make(runs);
   for (int number = 1; number < most_runs; ++number) {
     const fs::path folder = runs / (name + "-" + std::to_string(number));
@@ -108,11 +111,10 @@ void write_scenario(const fs::path& folder, const Settings& settings) {
   scenario.close();
 }
 
-std::string write_messages(const fs::path& folder, const JobResult& job, std::int64_t trace_limit) {
-  std::vector<RankReport> reports;
-  for (const auto& rank : job.ranks) {
-    reports.push_back(rank.report);
-  }
+namespace {
+
+std::string write_log_and_trace(const fs::path& folder, const std::vector<RankReport>& reports,
+                                std::int64_t trace_limit) {
   write_traffic_log(folder / "traffic.jsonl", reports);
   if (trace_limit == 0) {
     return "";
@@ -127,9 +129,24 @@ std::string write_messages(const fs::path& folder, const JobResult& job, std::in
   return "";
 }
 
+}  // namespace
+
+WrittenMessages write_messages(const fs::path& folder, const JobResult& job,
+                               std::int64_t trace_limit) {
+  std::vector<RankReport> reports;
+  for (const auto& rank : job.ranks) {
+    reports.push_back(rank.report);
+  }
+  try {
+    return {.no_trace = write_log_and_trace(folder, reports, trace_limit)};
+  } catch (const BadUse& refusal) {
+    return {.unwritten = refusal.what()};
+  }
+}
+
 void write_summary(const fs::path& folder, const nlohmann::json& summary) {
   TextFile file(folder / "summary.json");
-  file.write(summary.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  file.write(printed_json(summary));
   file.close();
 }
 

@@ -1,22 +1,34 @@
 #include "scenarios/run_folders.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "runtime/errors.hpp"
+#include "runtime/files/json_file.hpp"
+#include "runtime/files/leftovers.hpp"
+#include "runtime/files/place.hpp"
+#include "scenarios/traffic_summary.hpp"
 
 namespace ringside {
 
 namespace fs = std::filesystem;
 
+bool is_of_run(const std::string& name) {
+  return std::ranges::count(run_files, name) > 0 ||
+         std::ranges::count(run_files, place_of_leftover(name, ".tmp")) > 0;
+}
+
 namespace {
 
 // A program that was not ours would hardly write both.
 bool says_run(const fs::path& summary) {
-  std::ifstream file(summary);
-  const auto document = nlohmann::json::parse(file, nullptr, false);
+  nlohmann::json document;
+  try {
+    document = read_json(summary, "a summary.json", most_summary_bytes);
+  } catch (const BadUse&) {
+    return false;
+  }
   return document.is_object() && document.value("verb", "") == "run" &&
          document.contains("scenario") && document.contains("run_folder");
 }
@@ -26,8 +38,7 @@ std::optional<KeptRun> run_in(const fs::path& folder) {
   std::size_t known = 0;
   for (const auto& entry : fs::directory_iterator(folder)) {
     const auto name = entry.path().filename().string();
-    if (entry.is_symlink() || !entry.is_regular_file() ||
-        std::ranges::find(run_files, name) == run_files.end()) {
+    if (entry.is_symlink() || !entry.is_regular_file() || !is_of_run(name)) {
       return std::nullopt;
     }
     run.bytes += entry.file_size();
@@ -66,7 +77,7 @@ RunFolders run_folders() {
 fs::path latest_run() {
   const auto runs = run_folders().runs;
   if (runs.empty()) {
-    throw BadUse("latest: there is no run under " + fs::absolute("runs").string() +
+    throw BadUse("latest: there is no run under " + absolute_place("runs").string() +
                  "; name a run's folder, as `ringside run` prints it");
   }
   return runs.back().folder;

@@ -14,6 +14,9 @@ namespace ringside {
 inline constexpr std::array<std::string_view, 4> run_files{"scenario.toml", "traffic.jsonl",
                                                            "trace.json", "summary.json"};
 
+// One of them, or what a killed run left beside one while it wrote it.
+bool is_of_run(const std::string& name);
+
 struct KeptRun {
   std::filesystem::path folder;
   std::filesystem::file_time_type began{};  // when its scenario.toml was written

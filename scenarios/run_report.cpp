@@ -251,6 +251,9 @@ nlohmann::json report_json(const RunReport& report) {
       {"trace", report.no_trace},
       {"time", time_json(report)},
       {"run_folder", report.folder.string()}};
+  if (!report.unwritten.empty()) {
+    document["unwritten"] = report.unwritten;
+  }
   if (report.divergence) {
     document["divergence"] = divergence_json(*report.divergence);
   }

@@ -55,6 +55,7 @@ struct RunReport {
   std::vector<std::string> changed{};       // what the command line changed in the scenario
   LogLevel log = LogLevel::full;            // what was kept of the traffic
   std::string no_trace{};                   // why there is no trace.json, though it was wanted
+  std::string unwritten{};                  // a file of the run that could not be written, and why
   Language language = Language::en;         // of the lesson
   std::chrono::nanoseconds command_wall{};  // of the whole command: references and checks too
 };

@@ -13,6 +13,7 @@
 #include "scenarios/model_settings.hpp"
 #include "scenarios/parallel_options.hpp"
 #include "scenarios/plural.hpp"
+#include "scenarios/printed_json.hpp"
 #include "scenarios/run_checkpoints.hpp"
 #include "scenarios/run_folder.hpp"
 #include "scenarios/run_headline.hpp"
@@ -123,7 +124,9 @@ RunReport run_bench(const RunRequest& request, const std::filesystem::path& fold
   options.trace = request.trace_limit > 0 && options.log == LogLevel::full;
   RunReport report = run_split_scenario(request.settings, options);
   if (options.log == LogLevel::full) {
-    report.no_trace = write_messages(folder, report.job, request.trace_limit);
+    const auto written = write_messages(folder, report.job, request.trace_limit);
+    report.no_trace = written.no_trace;
+    report.unwritten = written.unwritten;
   }
   report.folder = folder;
   report.changed = request.changed;
@@ -144,9 +147,9 @@ RunReport run_scenario(const RunRequest& request, const std::filesystem::path& f
   const JobOptions options = options_of(request, progress);
   progress.now(plural(s.ranks, "rank"));
   const TrainingOutcome main = main_job(request, options, text, truth);
-  const std::string no_trace = log_level(request) == LogLevel::full
-                                   ? write_messages(folder, main.job, request.trace_limit)
-                                   : "";
+  const WrittenMessages written = log_level(request) == LogLevel::full
+                                      ? write_messages(folder, main.job, request.trace_limit)
+                                      : WrittenMessages{};
   const CheckContext context{.settings = s,
                              .text = text,
                              .truth = truth,
@@ -164,7 +167,8 @@ RunReport run_scenario(const RunRequest& request, const std::filesystem::path& f
                    .folder = folder,
                    .changed = request.changed,
                    .log = log_level(request),
-                   .no_trace = no_trace};
+                   .no_trace = written.no_trace,
+                   .unwritten = written.unwritten};
   if (!all_hold(report.checks) && has_definition(s)) {
     progress.now("where it leaves its definition");
     report.divergence = find_divergence({.settings = s, .text = text, .options = options});
@@ -207,18 +211,26 @@ nlohmann::json failure_json(const RunRequest& request, const std::filesystem::pa
           {"run_folder", folder.string()}};
 }
 
-std::string printed(const nlohmann::json& document) {
-  return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-}
-
 int print_failure(const RunRequest& request, const std::filesystem::path& folder,
                   const Failure& failure) {
   std::cerr << "ringside: " << printable(failure.text) << '\n'
             << printable("run folder: " + folder.string()) << '\n';
   if (request.json && !request.quiet) {
-    std::cout << printed(failure_json(request, folder, failure.verdict, failure.text));
+    std::cout << printed_json(failure_json(request, folder, failure.verdict, failure.text));
   }
   return failure.exit_code;
+}
+
+// What was found is printed before this, and is the run's end in spite of it.
+bool summary_kept(const std::filesystem::path& folder, const nlohmann::json& document) {
+  try {
+    write_summary(folder, document);
+    return true;
+  } catch (const BadUse& refusal) {
+    std::cerr << "ringside: " << printable(refusal.what())
+              << "; what stands there is of before, and what is printed holds\n";
+    return false;
+  }
 }
 
 // Stands in the folder until the run ends, however that may be.
@@ -245,9 +257,11 @@ int run_verb(const RunRequest& request) {
   } catch (...) {
     progress.wipe();
     const Failure failure = failure_of(std::current_exception());
-    write_summary(folder, failure_json(request, folder, failure.verdict, failure.text));
+    const auto document = failure_json(request, folder, failure.verdict, failure.text);
     if (request.settings.checks.expect.empty()) {
-      return print_failure(request, folder, failure);
+      const int code = print_failure(request, folder, failure);
+      summary_kept(folder, document);
+      return code;
     }
     report = expected_failure(request, folder, failure);
   }
@@ -255,11 +269,15 @@ int run_verb(const RunRequest& request) {
   report.language = request.language;
   report.command_wall = std::chrono::steady_clock::now() - began;
   const auto document = report_json(report);
-  write_summary(folder, document);
   if (!request.quiet) {
-    std::cout << (request.json ? printed(document) : printable(report_text(report)));
+    std::cout << (request.json ? printed_json(document) : printable(report_text(report)))
+              << std::flush;
   }
-  return all_hold(report.checks) ? exit_ok : exit_check_failed;
+  const bool kept = summary_kept(folder, document) && report.unwritten.empty();
+  if (!report.unwritten.empty()) {
+    std::cerr << "ringside: " << printable(report.unwritten) << "; the run went on without it\n";
+  }
+  return !all_hold(report.checks) ? exit_check_failed : kept ? exit_ok : exit_bad_use;
 }
 
 }  // namespace ringside

@@ -6,6 +6,7 @@
 
 #include "runtime/errors.hpp"
 #include "runtime/files/input_file.hpp"
+#include "runtime/files/place.hpp"
 #include "scenarios/near_miss.hpp"
 #include "scenarios/setting_keys.hpp"
 
@@ -46,8 +47,8 @@ std::string shown(const fs::path& path) {
 
 ScenarioFile at_path(const std::string& name) {
   std::error_code failed;
-  const auto path = fs::absolute(name, failed).lexically_normal();
-  if (failed || !fs::is_regular_file(path, failed)) {
+  const auto path = absolute_place(name);
+  if (!fs::exists(path, failed)) {
     throw BadUse("scenario " + name +
                  ": there is no such file; `ringside list` shows all scenarios");
   }
@@ -105,7 +106,7 @@ Settings load_scenario(const ScenarioFile& file) {
   if (settings.name.empty()) {
     settings.name = file.name;
   }
-  const auto folder = fs::absolute(file.path).parent_path();
+  const auto folder = absolute_place(file.path).parent_path();
   for (std::string* path : {&settings.data.text, &settings.train.save, &settings.train.resume}) {
     if (!path->empty()) {
       *path = (folder / *path).lexically_normal().string();

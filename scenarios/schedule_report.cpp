@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "runtime/files/quoted.hpp"
 #include "scenarios/text_table.hpp"
 
 namespace ringside {
@@ -17,7 +18,7 @@ std::string counted(std::size_t count, std::string_view what, std::string_view m
 std::string headline(const TimedSchedule& timed) {
   const Schedule& schedule = timed.schedule;
   std::string text =
-      fmt::format("{}: {} on {}, {}\n", schedule.name,
+      fmt::format("{}: {} on {}, {}\n", escaped(schedule.name),
                   counted(static_cast<std::size_t>(schedule.stages), "stage", "s"),
                   counted(schedule.devices.size(), "device", "s"),
                   counted(static_cast<std::size_t>(schedule.microbatches), "micro-batch", "es"));

@@ -4,8 +4,9 @@
 
 #include "parallel/pipeline/schedule_csv.hpp"
 #include "runtime/errors.hpp"
-#include "runtime/text_file.hpp"
+#include "runtime/files/text_file.hpp"
 #include "scenarios/exit_codes.hpp"
+#include "scenarios/printed_json.hpp"
 #include "scenarios/schedule_compare.hpp"
 #include "scenarios/schedule_json.hpp"
 #include "scenarios/schedule_report.hpp"
@@ -48,16 +49,15 @@ int show_one(const ScheduleRequest& request) {
     write(request.csv, csv_of(timed.schedule));
   }
   if (request.json) {
-    std::cout << json_of(timed).dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
-              << '\n';
+    std::cout << printed_json(json_of(timed));
     return exit_ok;
   }
   std::cout << report_of(timed, gantt_options());
   if (!request.svg.empty()) {
-    std::cout << "drawing: " << request.svg << '\n';
+    std::cout << "drawing: " << printable(request.svg) << '\n';
   }
   if (!request.csv.empty()) {
-    std::cout << "schedule: " << request.csv << '\n';
+    std::cout << "schedule: " << printable(request.csv) << '\n';
   }
   return exit_ok;
 }
@@ -65,7 +65,7 @@ int show_one(const ScheduleRequest& request) {
 int show_all(const ScheduleRequest& request) {
   const auto schedules = compared(request.shape, request.costs);
   if (request.json) {
-    std::cout << json_of(schedules, request.shape, request.costs).dump(2) << '\n';
+    std::cout << printed_json(json_of(schedules, request.shape, request.costs));
   } else {
     std::cout << comparison_of(schedules, request.shape, request.costs);
   }
@@ -81,7 +81,7 @@ int schedule_verb(const ScheduleRequest& request) {
     case ScheduleRequest::What::compare:
       return show_all(request);
     default:
-      std::cout << (request.json ? schedule_list_json().dump(2) + "\n" : schedule_list());
+      std::cout << (request.json ? printed_json(schedule_list_json()) : schedule_list());
       return exit_ok;
   }
 }

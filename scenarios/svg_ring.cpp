@@ -8,6 +8,7 @@
 #include <map>
 #include <numbers>
 
+#include "runtime/files/quoted.hpp"
 #include "scenarios/explain_values.hpp"
 
 namespace ringside {
@@ -121,7 +122,7 @@ std::string SvgRing::draw(const ToldStep& step) const {
 
 std::string xml_escaped(std::string_view text) {
   std::string escaped;
-  for (const char c : text) {
+  for (const char c : ringside::escaped(text)) {
     switch (c) {
       case '<':
         escaped += "&lt;";

@@ -1,12 +1,13 @@
 #include "scenarios/terminal.hpp"
 
 #include <poll.h>
-#include <spdlog/fmt/fmt.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+
+#include "runtime/files/quoted.hpp"
 
 namespace ringside {
 namespace {
@@ -46,13 +47,7 @@ bool stdout_reader_has_left() {
 }
 
 std::string printable(std::string_view text) {
-  std::string shown;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool control = (byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f;
-    shown += control ? fmt::format("\\x{:02x}", byte) : std::string(1, c);
-  }
-  return shown;
+  return escaped(text);
 }
 
 void Progress::show(std::string_view line) {

@@ -25,8 +25,8 @@ std::size_t stdout_columns();
 // Whether stdout is a pipe that nobody reads any more: `| head` has seen enough, which is no error.
 bool stdout_reader_has_left();
 
-// `text` with control characters as \xNN, so that a file name cannot move the cursor. Other bytes
-// stay as they are.
+// `text` with control characters, marks of direction and bytes that are no UTF-8 as \xNN or \uNNNN,
+// so that a name out of a file cannot move the cursor.
 std::string printable(std::string_view text);
 
 // What is going on, in one line: rewritten in place at most ten times a second, wiped in the end.

@@ -8,6 +8,7 @@
 
 #include "runtime/units.hpp"
 #include "scenarios/exit_codes.hpp"
+#include "scenarios/printed_json.hpp"
 #include "scenarios/run_folder.hpp"
 #include "scenarios/terminal.hpp"
 #include "scenarios/text_table.hpp"
@@ -159,7 +160,7 @@ int list_lessons(const TourRequest& request) {
            {"question", {{"en", lesson->question.en}, {"zh", lesson->question.zh}}},
            {"commands", commands}});
     }
-    std::cout << document.dump(2) << '\n';
+    std::cout << printed_json(document);
     return exit_ok;
   }
   for (const TourLesson* lesson : chosen(request)) {
@@ -213,8 +214,7 @@ int tour_verb(const TourRequest& request) {
   }
   const bool holds = std::ranges::all_of(lessons, &WalkedLesson::holds);
   if (request.json) {
-    std::cout << document_of(lessons, holds).dump(2, ' ', false, Json::error_handler_t::replace)
-              << '\n';
+    std::cout << printed_json(document_of(lessons, holds));
   } else {
     std::cout << printable(closing_table(lessons, request.language))
               << fmt::format("\n  run folders: {}\n  verdict: {}\n", printable(folder.string()),

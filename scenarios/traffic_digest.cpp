@@ -37,8 +37,8 @@ TrafficCount& sum_of(std::map<Key, TrafficCount>& sums, const Key& key, std::str
   return sums[key];
 }
 
-constexpr std::string_view kinds = "combinations of operation, algorithm, group and link";
-constexpr std::string_view labels = "labels";
+constexpr std::string_view of_kinds = "combinations of operation, algorithm, group and link";
+constexpr std::string_view of_labels = "labels";
 
 }  // namespace
 
@@ -50,8 +50,8 @@ void TrafficDigest::add(const LoggedMessage& m) {
   const TrafficCount one{1, m.bytes};
   const auto place = static_cast<std::size_t>(all_.messages);
   count(all_, one);
-  count(sum_of(kinds_, {m.op, m.algorithm, m.group, m.link}, kinds), one);
-  count(sum_of(labels_, m.label, labels), one);
+  count(sum_of(kinds_, {m.op, m.algorithm, m.group, m.link}, of_kinds), one);
+  count(sum_of(labels_, m.label, of_labels), one);
   count(sent_[m.src], one);
   count(received_[m.dst], one);
   matrix_.add(m.src, m.dst, m.bytes);
@@ -72,8 +72,8 @@ void TrafficDigest::add(const LoggedMessage& m) {
 void TrafficDigest::add(int rank, const TrafficKind& kind, const std::string& label,
                         const TrafficCount& sent, const TrafficCount& received) {
   count(all_, received);
-  count(sum_of(kinds_, kind, kinds), received);
-  count(sum_of(labels_, label, labels), received);
+  count(sum_of(kinds_, kind, of_kinds), received);
+  count(sum_of(labels_, label, of_labels), received);
   count(sent_[rank], sent);
   count(received_[rank], received);
 }

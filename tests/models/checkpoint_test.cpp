@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <fstream>
 #include <functional>
+#include <limits>
 
 #include "models/resume.hpp"
 #include "models/safetensors.hpp"
@@ -141,12 +143,77 @@ TEST(Checkpoint, WhatIsMissingOrDamagedIsRefused) {
   expect_refused(load, "of different saves");
   std::filesystem::resize_file(place / "model.safetensors", 100);
   expect_refused(load, "model.safetensors");
-  std::ofstream(place / "trainer_state.json") << R"({"step": "two"})";
-  expect_refused(load, "trainer_state.json: is missing or damaged");
+  std::ofstream(place / "trainer_state.json") << R"({"step": 2})";
+  expect_refused(load, "trainer_state.json: is damaged");
   std::filesystem::remove(place / "trainer_state.json");
   expect_refused(load, "trainer_state.json");
   std::ofstream(folder / "file") << "x";
   expect_refused([&] { save_checkpoint(folder / "file", checkpoint); }, "cannot write");
+}
+
+TEST(Checkpoint, NonsenseInItsNumbersIsRefused) {
+  const TemporaryFolder folder;
+  Checkpoint checkpoint = trained(plan());
+  const auto place = save_checkpoint(folder.path(), checkpoint);
+  const auto with = [&](const std::string& step, const std::string& scale,
+                        const std::string& good) {
+    std::ofstream(place / "trainer_state.json")
+        << R"({"step": )" + step + R"(, "training": {}, "loss_scale": {"value": )" + scale +
+               R"(, "good_steps": )" + good + "}}";
+    return [&] { load_checkpoint(folder.path()); };
+  };
+  EXPECT_EQ(refusal(with("2", "0.5", "0")), "") << "the control";
+  const std::string whole = ": must be a whole number from 0 to 2000000000";
+  expect_refused(with("2.9", "1", "0"), "trainer_state.json: step is 2.9" + whole);
+  expect_refused(with("-1", "1", "0"), "step is -1" + whole);
+  expect_refused(with("18446744073709551615", "1", "0"), "step is 18446744073709551615" + whole);
+  expect_refused(with("\"2\"", "1", "0"), "step is \"2\"" + whole);
+  expect_refused(with("2", "1", "-1"), "good_steps is -1" + whole);
+  for (const std::string scale : {"0", "-5", "null", "\"1\""}) {
+    expect_refused(with("2", scale, "0"),
+                   "loss_scale.value is " + scale + ": must be a number above 0");
+  }
+  expect_refused(with("2", "1e999", "0"), "trainer_state.json: is no JSON");
+  expect_refused(with("2", std::string(100'000, '['), "0"), "levels deep");
+}
+
+TEST(Checkpoint, AnOptimizersNonsenseIsRefused) {
+  const auto load = [](const std::function<void(NamedTensors&)>& change) {
+    return [=] {
+      const TemporaryFolder folder;
+      Checkpoint checkpoint = trained(plan());
+      change(checkpoint.optimizer);
+      save_checkpoint(folder.path(), checkpoint);
+      load_checkpoint(folder.path());
+    };
+  };
+  const auto put = [](HostTensor& tensor, auto value) {
+    std::memcpy(tensor.bytes.data(), &value, sizeof value);
+  };
+  EXPECT_EQ(refusal(load([](NamedTensors&) {})), "") << "the control";
+  for (const std::int64_t updates :
+       {std::int64_t{-5}, std::int64_t{3}, std::numeric_limits<std::int64_t>::max()}) {
+    expect_refused(load([&](NamedTensors& o) { put(o.at("embed.weight.step"), updates); }),
+                   "\"embed.weight.step\" says " + std::to_string(updates) +
+                       " updates, but 2 steps were taken");
+  }
+  expect_refused(load([&](NamedTensors& o) { put(o.at("embed.weight.exp_avg_sq"), -1.0F); }),
+                 "\"embed.weight.exp_avg_sq\" averages squares, but element 0 is -1");
+}
+
+TEST(Checkpoint, AFileOfTensorsIsReadAfterTheTrainingIsAcceptedAndUpToItsSize) {
+  const TemporaryFolder folder;
+  const auto place = save_checkpoint(folder.path(), trained(plan()));
+  std::filesystem::resize_file(place / "model.safetensors", 20'000'000'000);
+  expect_refused(
+      [&] {
+        load_checkpoint(folder.path(), [](const Checkpoint& c) {
+          EXPECT_EQ(c.step, 2);
+          return 1'000'000U;
+        });
+      },
+      "20000000000 bytes are too many for a safetensors file (at most 1000000)");
+  expect_refused([&] { load_checkpoint(folder.path()); }, "its tensors end at byte");
 }
 
 TEST(Checkpoint, TensorsOfAnotherModelAreRefused) {

@@ -222,7 +222,8 @@ TEST_F(ConfigFile, ThatIsWrongIsRefusedWithItsKey) {
                 "deepseek_v3");
   EXPECT_EQ(refusal("\"num_key_value_heads\": 8", "\"num_key_value_heads\": 7"),
             "model mine: 32 heads cannot share 7 key and value heads evenly");
-  EXPECT_TRUE(refusal("\"head_dim\": 128,", "\"head_dim\": 128").starts_with(name + ": is no JSON"));
+  EXPECT_TRUE(
+      refusal("\"head_dim\": 128,", "\"head_dim\": 128").starts_with(name + ": is no JSON"));
 }
 
 TEST(PublishedConfig, ThatDoesNotExistIsRefusedWithThoseThatDo) {

@@ -43,7 +43,7 @@ class TextFolder : public testing::Test {
 
   void expect_refused(const std::string& path, const std::string& reason) const {
     const std::string said = refusal(path);
-    EXPECT_NE(said.find('"' + path + '"'), std::string::npos) << said;
+    EXPECT_NE(said.find(path + ": "), std::string::npos) << said;
     EXPECT_NE(said.find(reason), std::string::npos) << said;
   }
 

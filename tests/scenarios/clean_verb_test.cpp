@@ -8,7 +8,7 @@
 #include <fstream>
 #include <set>
 
-#include "scenarios/folder_lock.hpp"
+#include "runtime/files/file_lock.hpp"
 #include "tests/support/program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -88,7 +88,7 @@ TEST_F(Clean, WhatIsNoRunsFolderStays) {
 TEST_F(Clean, ARunThatIsGoingOnStays) {
   const auto path = run("going-on", 100);
   {
-    const auto lock = FolderLock::take(path);
+    const auto lock = FileLock::take(path);
     ASSERT_TRUE(lock);
     EXPECT_NE(clean("--keep 0").out.find("is going on"), std::string::npos);
     EXPECT_TRUE(left().contains("going-on"));

@@ -3,8 +3,8 @@
 
 #include <set>
 
+#include "runtime/files/file_lock.hpp"
 #include "scenarios/exit_codes.hpp"
-#include "scenarios/folder_lock.hpp"
 #include "tests/scenarios/refusal.hpp"
 #include "tests/scenarios/traffic_lines.hpp"
 #include "tests/support/program.hpp"
@@ -30,7 +30,7 @@ TEST(RunFolder, IsRefusedWhileAnotherRunWritesIt) {
   const TemporaryFolder folder;
   fs::create_directory(folder / "run");
   {
-    const auto held = FolderLock::take(folder / "run");
+    const auto held = FileLock::take(folder / "run");
     ASSERT_TRUE(held);
     const auto ended = run_program(ring + " --out run", "", folder.path());
     EXPECT_EQ(ended.exit_code, exit_bad_use);

@@ -35,7 +35,7 @@ TEST(Terminal, ProgressIsOneLineAndWipedInTheEnd) {
 
 TEST(Terminal, ControlCharactersAreShownNotObeyed) {
   EXPECT_EQ(printable("a\x1b[2Jb\rc\x7f\n"), "a\\x1b[2Jb\\x0dc\\x7f\n");
-  EXPECT_EQ(printable("小明\xff"), "小明\xff");
+  EXPECT_EQ(printable("小明\xff\xc2\x9b"), "小明\\xff\\u009b");
 }
 
 }  // namespace

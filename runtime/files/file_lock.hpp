@@ -6,17 +6,17 @@
 
 namespace ringside {
 
-class FolderLock {
+class FileLock {
  public:
   // None while another process holds the folder. Throws std::system_error when it cannot be opened.
-  static std::optional<FolderLock> take(const std::filesystem::path& folder);
+  static std::optional<FileLock> take(const std::filesystem::path& path);
 
-  FolderLock(FolderLock&& other) noexcept;
-  FolderLock& operator=(FolderLock&&) = delete;
-  ~FolderLock();
+  FileLock(FileLock&& other) noexcept;
+  FileLock& operator=(FileLock&&) = delete;
+  ~FileLock();
 
  private:
-  explicit FolderLock(int descriptor) : descriptor_(descriptor) {}
+  explicit FileLock(int descriptor) : descriptor_(descriptor) {}
 
   int descriptor_;
 };

@@ -1,4 +1,4 @@
-#include "scenarios/folder_lock.hpp"
+#include "runtime/files/file_lock.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -10,22 +10,21 @@
 
 namespace ringside {
 
-std::optional<FolderLock> FolderLock::take(const std::filesystem::path& folder) {
-  const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+std::optional<FileLock> FileLock::take(const std::filesystem::path& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) {
     throw std::system_error(errno, std::generic_category());
   }
-  FolderLock lock(descriptor);
+  FileLock lock(descriptor);
   if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
     return std::nullopt;
   }
   return lock;
 }
 
-FolderLock::FolderLock(FolderLock&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)) {}
+FileLock::FileLock(FileLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
 
-FolderLock::~FolderLock() {
+FileLock::~FileLock() {
   if (descriptor_ >= 0) {
     close(descriptor_);
   }
