@@ -2,6 +2,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "parallel/pipeline/generators.hpp"
