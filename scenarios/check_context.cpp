@@ -58,9 +58,8 @@ Check check_time(const CheckContext& context) {
   other.parallel.cp_layout = zigzag ? "contiguous" : "zigzag";
   const Time here = training_time(context.main);
   const Time there = training_time(context.run(other, context.truth));
-  return holds("pairs.time", zigzag ? here < there : here > there, to_string(here),
-               (zigzag ? "< " : "> ") + to_string(there) + " with " + other.parallel.cp_layout,
-               "modelled, all steps");
+  return beside("pairs.time", here, zigzag ? Than::less : Than::more, there,
+                " with " + other.parallel.cp_layout, "modelled, all steps");
 }
 
 }  // namespace

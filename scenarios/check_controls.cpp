@@ -150,15 +150,16 @@ std::string without_effect(Fault fault, const Settings& s) {
   }
 }
 
+// Whether two steps are equal in all that the gates look at.
+bool same_step(const StepOutcome& a, const StepOutcome& b) {
+  return a.gradient_hash == b.gradient_hash && a.parameter_hash == b.parameter_hash &&
+         a.loss == b.loss && a.gradient_norm == b.gradient_norm && a.skipped == b.skipped;
+}
+
 bool same_run(const TrainingOutcome& a, const TrainingOutcome& b) {
-  for (std::size_t r = 0; r < a.ranks.size(); ++r) {
-    for (std::size_t s = 0; s < a.ranks[r].size(); ++s) {
-      if (a.ranks[r][s].gradient_hash != b.ranks[r][s].gradient_hash) {
-        return false;
-      }
-    }
-  }
-  return true;
+  return std::ranges::equal(a.ranks, b.ranks, [](const auto& mine, const auto& theirs) {
+    return std::ranges::equal(mine, theirs, same_step);
+  });
 }
 
 }  // namespace
@@ -187,6 +188,9 @@ Checks check_controls(const CheckContext& context) {
     const bool same = same_run(faulty, sound);
     if (reason.empty() && same) {
       reason = without_effect(control.fault, s);
+    }
+    if (reason.empty() && same && !context.changed.empty()) {
+      reason = changed_nothing_here;
     }
     const bool changes_nothing = !reason.empty() || (s.ranks == 1 && same);
     checks.push_back(changes_nothing

@@ -86,8 +86,14 @@ Checks check_controls_at_true_scale(const CheckContext& context) {
                             .truth = context.truth,
                             .main = faulty,
                             .options = context.options,
-                            .progress = context.progress};
-    checks.push_back(judge_control(control.name, gates_of(seen, control.check), sound));
+                            .progress = context.progress,
+                            .changed = context.changed};
+    const Checks gates = gates_of(seen, control.check);
+    const bool same = std::ranges::equal(
+        gates, sound, [](const Check& a, const Check& b) { return a.measured == b.measured; });
+    checks.push_back(same && !context.changed.empty()
+                         ? control_changes_nothing(control.name, changed_nothing_here)
+                         : judge_control(control.name, gates, sound));
   }
   if (s.parallel.zero > 0) {
     checks.push_back(control_changes_nothing("padding_counted_in_norm",

@@ -42,8 +42,8 @@ Time time_of_steps(const TrainingOutcome& outcome) {
 
 // By a tenth or more: a reader is to see it.
 Check clearly_longer(std::string name, Time here, Time there, std::string note) {
-  return holds(std::move(name), 10 * here > 11 * there, to_string(here),
-               "> 1.1 x " + to_string(there), std::move(note));
+  return lesson(holds(std::move(name), 10 * here > 11 * there, to_string(here),
+                      "> 1.1 x " + to_string(there), std::move(note)));
 }
 
 std::int64_t across_nodes(const RoutingCounted& counted) {
@@ -110,8 +110,7 @@ Check check_copies(const CheckContext& context, std::int64_t copies) {
   Settings unlimited = s;
   unlimited.model.router_top_groups = 0;
   const std::int64_t without = across_nodes(count_routing(unlimited, context.text));
-  return holds(name, copies < without, std::to_string(copies),
-               fmt::format("< {} without a limit", without), note);
+  return beside(name, copies, Than::less, without, " without a limit", note);
 }
 
 }  // namespace
@@ -165,10 +164,9 @@ Checks check_dispatch_overlap(const CheckContext& context) {
            context.main.ranks[r].back().gradient_hash == there_run.ranks[r].back().gradient_hash;
   }
   const bool on = s.parallel.ep_overlap;
-  return {holds("dispatch_overlap.time", on ? here < there : here > there, to_string(here),
-                fmt::format("{} {}", on ? "<" : ">", to_string(there)),
-                fmt::format("modelled, {}; the other figure is with parallel.ep_overlap = {}",
-                            plural(s.train.steps, "step"), other.parallel.ep_overlap)),
+  return {beside("dispatch_overlap.time", here, on ? Than::less : Than::more, there, "",
+                 fmt::format("modelled, {}; the other figure is with parallel.ep_overlap = {}",
+                             plural(s.train.steps, "step"), other.parallel.ep_overlap)),
           holds("dispatch_overlap.bits", same, same ? "equal" : "differ", "equal",
                 "gradients of the last step, with and without")};
 }
@@ -185,9 +183,9 @@ Checks check_straggler(const CheckContext& context) {
   const double rows_even = over_mean(count_routing(balanced, context.text).rows);
   const Time here = time_of_steps(context.main);
   const Time there = time_of_steps(even);
-  return {holds("straggler.rows", rows > rows_even, fmt::format("{:.2f}", rows),
-                fmt::format("> {:.2f} without", rows_even),
-                "rows computed by the busiest rank, over the mean of the ranks"),
+  return {lesson(holds("straggler.rows", rows > rows_even, fmt::format("{:.4f}", rows),
+                       fmt::format("> {:.4f} without", rows_even),
+                       "rows computed by the busiest rank, over the mean of the ranks")),
           clearly_longer(
               "straggler.time", here, there,
               fmt::format("modelled, {} after the first broadcast: all ranks wait for the one with "
@@ -209,11 +207,10 @@ Checks check_placement(const CheckContext& context) {
   const Time time_here = time_of_steps(context.main);
   const Time time_there = time_of_steps(there_run);
   return {
-      holds("placement.across_nodes", random ? here > there : here < there, std::to_string(here),
-            fmt::format("{} {} bytes", random ? ">" : "<", there),
-            fmt::format("rows between machines, all ranks; the other figure is with "
-                        "parallel.placement = {}",
-                        other.parallel.placement)),
+      beside("placement.across_nodes", here, random ? Than::more : Than::less, there, " bytes",
+             fmt::format("rows between machines, all ranks; the other figure is with "
+                         "parallel.placement = {}",
+                         other.parallel.placement)),
       clearly_longer(
           "placement.time", random ? time_here : time_there, random ? time_there : time_here,
           fmt::format("modelled, {} after the first broadcast, placed at random and as neighbours",

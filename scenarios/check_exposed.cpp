@@ -63,8 +63,8 @@ Checks check_exposed(const CheckContext& context) {
                             seconds(here.communication);
   Checks checks;
   if (s.dp.overlap) {
-    checks.push_back(holds("exposed.some_is_hidden", here.exposed < here.communication,
-                           seconds(here.exposed), "< " + seconds(here.communication), times));
+    checks.push_back(
+        beside("exposed.some_is_hidden", here.exposed, Than::less, here.communication, "", times));
   } else {
     checks.push_back(below("exposed.off_the_formula",
                            std::abs(share(here.exposed - here.communication, here.communication)),
@@ -91,10 +91,10 @@ Checks check_exposed(const CheckContext& context) {
   const Exposure there = measure(other, context.run(other, truth));
   const double mine = share(here.exposed, here.communication);
   const double theirs = share(there.exposed, there.communication);
-  checks.push_back(holds("exposed.share_of_communication",
-                         expected > 0 ? mine < theirs : mine > theirs, std::to_string(mine),
-                         (expected > 0 ? "< " : "> ") + std::to_string(theirs),
-                         "the other figure is of " + s.checks.peer));
+  checks.push_back(
+      lesson(holds("exposed.share_of_communication", expected > 0 ? mine < theirs : mine > theirs,
+                   std::to_string(mine), (expected > 0 ? "< " : "> ") + std::to_string(theirs),
+                   "the other figure is of " + s.checks.peer)));
   return checks;
 }
 

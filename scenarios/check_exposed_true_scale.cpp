@@ -91,9 +91,9 @@ Check check_beside_peer(const CheckContext& context, const OverlapFormula& here)
   const bool more = share(here.exposed, here.all_reduce) > share(there.exposed, there.all_reduce);
   const double mine = share(exposed_time(context.main), here.all_reduce);
   const double theirs = share(exposed_time(context.run(other, context.truth)), there.all_reduce);
-  return holds(std::string(name), more ? mine > theirs : mine < theirs, std::to_string(mine),
-               (more ? "> " : "< ") + std::to_string(theirs),
-               "the other figure is of " + s.checks.peer);
+  return lesson(holds(std::string(name), more ? mine > theirs : mine < theirs, std::to_string(mine),
+                      (more ? "> " : "< ") + std::to_string(theirs),
+                      "the other figure is of " + s.checks.peer));
 }
 
 }  // namespace

@@ -50,14 +50,15 @@ Checks judged(const Shares& shares, int ranks) {
   Check missed = holds("control.rate_not_scaled", !(shares.plain > arrived), seen(shares.plain),
                        "caught by " + near_end, "breaks learning_rate.by_the_rule");
   missed.control = true;
-  return {holds("learning_rate.as_on_one_card", shares.plain < 2.0 / ranks, seen(shares.plain),
-                fmt::format("< 2/{} = {:.3f}", ranks, 2.0 / ranks),
-                fmt::format("of the way that one card goes on the same samples in {0} times as "
-                            "many steps; 1/{0} where the gradient stays the same",
-                            ranks)),
-          holds("learning_rate.by_the_rule", shares.by_rule > arrived, seen(shares.by_rule),
-                near_end, fmt::format("the same, with {} times the rate", ranks)),
-          missed};
+  return {
+      lesson(holds("learning_rate.as_on_one_card", shares.plain < 2.0 / ranks, seen(shares.plain),
+                   fmt::format("< 2/{} = {:.3f}", ranks, 2.0 / ranks),
+                   fmt::format("of the way that one card goes on the same samples in {0} times as "
+                               "many steps; 1/{0} where the gradient stays the same",
+                               ranks))),
+      lesson(holds("learning_rate.by_the_rule", shares.by_rule > arrived, seen(shares.by_rule),
+                   near_end, fmt::format("the same, with {} times the rate", ranks))),
+      lesson(missed)};
 }
 
 }  // namespace

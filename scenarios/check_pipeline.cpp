@@ -8,8 +8,10 @@
 #include "parallel/pipeline/timing.hpp"
 #include "runtime/errors.hpp"
 #include "scenarios/checks.hpp"
+#include "scenarios/control.hpp"
 #include "scenarios/parallel_options.hpp"
 #include "scenarios/pipeline_settings.hpp"
+#include "scenarios/plural.hpp"
 #include "scenarios/scenario_file.hpp"
 
 namespace ringside {
@@ -69,6 +71,12 @@ Checks check_time(const CheckContext& context, const Schedule& schedule) {
                         seen, "other than " + other.parallel.schedule + "'s",
                         "the same comparison, with the time of another schedule");
   control.control = true;
+  if (timing.makespan() == of_other) {
+    control.verdict = CheckVerdict::not_applicable;
+    control.note =
+        fmt::format("with {} {} takes as long",
+                    plural(s.parallel.microbatches, "micro-batch", "es"), other.parallel.schedule);
+  }
   return {holds("pipeline.makespan", Rational(makespan.count()) == timing.makespan(), seen,
                 "= " + to_string(Time(static_cast<std::int64_t>(timing.makespan().value()))),
                 "modelled, of the first step, to the picosecond"),
@@ -96,8 +104,14 @@ Check check_in_flight(const CheckContext& context, const Schedule& schedule) {
                "every rank");
 }
 
-// Sends that wait for their receiver must deadlock 1f1b, and be named.
+// Sends that wait for their receiver must deadlock 1f1b, and be named: a stage sends its second
+// micro-batch on while the next one sends the gradient of the first back.
 Check check_blocking(const CheckContext& context) {
+  if (context.settings.parallel.microbatches == 1) {
+    return control_changes_nothing("blocking_sends",
+                                   "one micro-batch goes one way and then the other: no two stages "
+                                   "send to each other at once");
+  }
   std::string seen = "went on";
   try {
     CheckContext unbuffered = context;
@@ -162,9 +176,8 @@ Check check_balance(const CheckContext& context) {
   const Time here = makespan_of(context.main);
   const Time there = makespan_of(context.run(other, context.truth));
   const bool same = split_of(s, schedule_of(s).stages) == split_of(other, schedule_of(s).stages);
-  Check check = holds("pipeline.balance", by_cost ? here < there : here > there, to_string(here),
-                      (by_cost ? "< " : "> ") + to_string(there),
-                      "modelled, the first step; the other figure has " + stages_text(other));
+  Check check = beside("pipeline.balance", here, by_cost ? Than::less : Than::more, there, "",
+                       "modelled, the first step; the other figure has " + stages_text(other));
   if (same) {
     check.verdict = CheckVerdict::not_applicable;
     check.note = "both ways of dealing out the layers give " + stages_text(s);

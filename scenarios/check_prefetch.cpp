@@ -33,11 +33,8 @@ Checks check_prefetch(const CheckContext& context) {
   const std::string note = "of " + to_string(here) + " of forward and backward, computing takes " +
                            to_string(compute) + "; the other figure is " +
                            (s.parallel.prefetch ? "without" : "with") + " prefetch";
-  const std::string theirs = to_string(there - compute);
-  return {s.parallel.prefetch ? holds("prefetch.exposed", here < there, to_string(here - compute),
-                                      "< " + theirs, note)
-                              : holds("prefetch.exposed", here > there, to_string(here - compute),
-                                      "> " + theirs, note)};
+  return {beside("prefetch.exposed", here - compute, s.parallel.prefetch ? Than::less : Than::more,
+                 there - compute, "", note)};
 }
 
 }  // namespace ringside

@@ -56,12 +56,11 @@ Checks check_recompute(const CheckContext& context) {
   return {
       holds("recompute.bits", seen == "equal", seen, "equal, every bit",
             "gradients and parameters of every rank and step, beside a run that keeps everything"),
-      holds("recompute.activations", here < there, std::to_string(here),
-            fmt::format("< {} bytes", there),
-            "the peak of the rank with most; the other figure keeps everything"),
-      holds("recompute.time", longer > shorter, to_string(longer), "> " + to_string(shorter),
-            "modelled, forward and backward of the last step: what is computed again is "
-            "charged again"),
+      beside("recompute.activations", here, Than::less, there, " bytes",
+             "the peak of the rank with most; the other figure keeps everything"),
+      beside("recompute.time", longer, Than::more, shorter, "",
+             "modelled, forward and backward of the last step: what is computed again is "
+             "charged again"),
       other_seed(context, kept)};
 }
 

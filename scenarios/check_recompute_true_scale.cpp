@@ -76,13 +76,11 @@ Checks check_recompute_at_true_scale(const CheckContext& context) {
   const std::int64_t there = peak_activations(kept);
   const Time longer = forward_and_backward(context.main);
   const Time shorter = forward_and_backward(kept);
-  checks.push_back(holds("recompute.activations", here < there, std::to_string(here),
-                         fmt::format("< {} bytes", there),
-                         "the peak; the other figure is without recompute"));
-  checks.push_back(holds("recompute.time", longer > shorter, to_string(longer),
-                         "> " + to_string(shorter),
-                         "modelled, forward and backward of the last step: forward of the blocks "
-                         "is charged again"));
+  checks.push_back(beside("recompute.activations", here, Than::less, there, " bytes",
+                          "the peak; the other figure is without recompute"));
+  checks.push_back(beside("recompute.time", longer, Than::more, shorter, "",
+                          "modelled, forward and backward of the last step: forward of the blocks "
+                          "is charged again"));
   return checks;
 }
 

@@ -31,10 +31,9 @@ Checks check_activations(const CheckContext& context) {
   other.parallel.sp = !s.parallel.sp;
   const std::int64_t here = peak_activations(context.main);
   const std::int64_t there = peak_activations(context.run(other, context.truth));
-  return {holds("activations.peak", s.parallel.sp ? here < there : here > there,
-                std::to_string(here), fmt::format("{} {} bytes", s.parallel.sp ? "<" : ">", there),
-                fmt::format("of the rank with most; the other figure is with parallel.sp = {}",
-                            other.parallel.sp))};
+  return {beside("activations.peak", here, s.parallel.sp ? Than::less : Than::more, there, " bytes",
+                 fmt::format("of the rank with most; the other figure is with parallel.sp = {}",
+                             other.parallel.sp))};
 }
 
 Checks check_across_nodes(const CheckContext& context) {
@@ -53,13 +52,12 @@ Checks check_across_nodes(const CheckContext& context) {
   }
   const Time within = training_time(context.run(inside, context.truth));
   const Time between = training_time(here ? context.main : context.run(across, context.truth));
-  return {
-      holds("across_nodes.time", between > within, to_string(between),
-            "> " + to_string(within) + " inside a machine",
-            fmt::format("modelled, {}: {:.1f} times as long on {}{}", plural(s.train.steps, "step"),
-                        static_cast<double>(between.count()) / static_cast<double>(within.count()),
-                        plural(cluster_of(across).nodes(s.ranks), "machine"),
-                        here ? ", as this run is" : ""))};
+  return {beside(
+      "across_nodes.time", between, Than::more, within, " inside a machine",
+      fmt::format("modelled, {}: {:.1f} times as long on {}{}", plural(s.train.steps, "step"),
+                  static_cast<double>(between.count()) / static_cast<double>(within.count()),
+                  plural(cluster_of(across).nodes(s.ranks), "machine"),
+                  here ? ", as this run is" : ""))};
 }
 
 }  // namespace ringside

@@ -22,6 +22,7 @@ struct CheckContext {
   const TrainingOutcome& main;  // the scenario's own job
   JobOptions options;           // for further jobs: no log, no trace
   std::function<void(std::string_view)> progress;
+  std::vector<std::string> changed{};  // what the command line changed in the scenario
 
   // A further job of the scenario with other settings.
   TrainingOutcome run(const Settings& other, const Reference& reference, Fault fault = Fault::none,

@@ -84,9 +84,12 @@ Checks run_checks(CheckContext context, RunProgress& progress) {
     const auto row =
         std::find_if(rows.begin(), rows.end(), [&](const auto& r) { return r.name == name; });
     progress.now(which);
-    for (auto& check : row->run(context)) {
-      all.push_back(std::move(check));
+    Checks checks = row->run(context);
+    if (context.changed.empty()) {
+      std::ranges::copy(of_which_none_applies(name, checks), std::back_inserter(all));
     }
+    leave_lessons_to_their_scenario(checks, context.changed);
+    std::ranges::move(checks, std::back_inserter(all));
   }
   return all;
 }
@@ -155,7 +158,8 @@ RunReport run_scenario(const RunRequest& request, const std::filesystem::path& f
                              .truth = truth,
                              .main = main,
                              .options = options,
-                             .progress = {}};
+                             .progress = {},
+                             .changed = request.changed};
   RunReport report{.settings = s,
                    .headline = headline(s),
                    .warning = precision_warning(optimizer_of(s), element_type(s)),
