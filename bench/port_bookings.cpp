@@ -2,8 +2,7 @@
 // ranks puts 2,046 messages on one stream at once, and two other streams send small messages beside
 // it. Random sizes, so that streams rarely end together.
 //
-// The last row is the worst that a program can do: it books in turn at the end of the backlog and
-// at its beginning, so that the port goes back and forth over all of it.
+// The last row books in turn before and behind a backlog, as if the port had to go over all of it.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

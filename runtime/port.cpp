@@ -6,7 +6,7 @@ namespace ringside {
 
 namespace {
 
-constexpr std::size_t check_points_between = 1024;  // two tidyings, at least
+constexpr std::size_t held_between = 1024;  // two times of forgetting, at least
 
 }  // namespace
 
@@ -22,17 +22,23 @@ Port::Queue& Port::queue(std::size_t stream) {
 
 Booking Port::book(std::size_t stream, Time ready, Time duration) {
   Queue& mine = queue(stream);
-  const Time start = std::max({ready, finish(mine), times_.front()});
+  const Time before = end_of(mine);
+  const Time from = std::max(ready, times_.front());
+  const Time start = std::max(from, before);
   back_to(start);
-  mine.transfers.push_back({start, duration});
+  const bool follows = from <= mine.alone;  // whatever else is booked
+  mine.transfers.push_back({follows ? Time{0} : from, duration, mine.booked});
+  mine.booked = add(mine.booked, duration);
+  mine.gap = follows ? mine.gap : std::max(mine.gap, from);
+  mine.alone = add(std::max(mine.alone, from), duration);
   end_what_is_served(mine);
-  return {start, finish(mine)};
+  return {start, end_of(mine)};
 }
 
 Time Port::end(std::size_t stream) {
   for (const Queue& known : queues_) {
     if (known.stream == stream) {
-      return finish(known);
+      return end_of(known);
     }
   }
   return Time{0};
@@ -47,12 +53,26 @@ void Port::end_what_is_served(Queue& queue) const {
   }
 }
 
-// Goes on until the queue has ended all that is booked.
-Time Port::finish(const Queue& queue) {
-  while (!queue.idle()) {
-    advance();
+bool Port::no_gap_ahead() const {
+  return std::all_of(queues_.begin(), queues_.end(),
+                     [&](const Queue& queue) { return queue.gap <= times_.back(); });
+}
+
+// Goes on until the queue has ended all that is booked, or no gap lies ahead. Then all that have
+// something left are served alike from now on, until each has all.
+Time Port::end_of(const Queue& queue) {
+  while (!queue.idle() && !no_gap_ahead()) {
+    advance(until_next_event());
   }
-  return queue.end;
+  if (queue.idle()) {
+    return queue.end;
+  }
+  const Time mine = queue.left_in_all();
+  Time end = times_.back();
+  for (const Queue& each : queues_) {
+    end = add(end, std::min(mine, each.left_in_all()));
+  }
+  return end;
 }
 
 // Nothing that is booked from `start` on changes what the port has done before.
@@ -97,8 +117,7 @@ Port::Stride Port::until_next_event() const {
 
 // A new check point, at the next event. Where the time until then does not divide, the streams that
 // were booked first get a picosecond more.
-void Port::advance() {
-  Stride stride = until_next_event();
+void Port::advance(Stride stride) {
   const Time now = times_.back();
   times_.push_back(stride.end);
   for (Queue& queue : queues_) {
@@ -124,9 +143,24 @@ std::size_t Port::last_check_point_until(Time program) const {
   return later == times_.begin() ? 0 : static_cast<std::size_t>(later - times_.begin()) - 1;
 }
 
+std::size_t Port::held() const {
+  std::size_t count = times_.size();
+  for (const Queue& queue : queues_) {
+    count += queue.transfers.size();
+  }
+  return count;
+}
+
+bool Port::idle() const {
+  return std::all_of(queues_.begin(), queues_.end(), [](const Queue& q) { return q.idle(); });
+}
+
 void Port::forget(Time program) {
-  if (times_.size() < tidy_at_) {
+  if (held() < tidy_at_) {
     return;
+  }
+  while (!idle() && until_next_event().end <= program) {
+    advance(until_next_event());
   }
   std::size_t first = last_check_point_until(program);
   const std::size_t past = ended(first);
@@ -142,7 +176,7 @@ void Port::forget(Time program) {
                           queue.transfers.begin() + static_cast<std::ptrdiff_t>(gone));
     queue.forgotten += gone;
   }
-  tidy_at_ = times_.size() + std::max(check_points_between, times_.size() / 4);
+  tidy_at_ = held() + std::max(held_between, held() / 4);
 }
 
 }  // namespace ringside

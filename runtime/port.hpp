@@ -8,7 +8,8 @@
 // times depend on no scheduler. docs/time.md has the rule and what it promises.
 //
 // The model is kept up to one instant, with a check point at every event before it. A booking goes
-// back to its start and from there only on to its end.
+// back to its start and from there no further on than it must: once no gap lies ahead, the streams
+// share without a pause, and every end is a sum.
 #pragma once
 
 #include <cstddef>
@@ -40,13 +41,14 @@ class Port {
   // The rank's program has come to `program`: what ended before may be forgotten.
   void forget(Time program);
 
-  // Check points kept: what the port holds in memory.
-  std::size_t check_points() const { return times_.size(); }
+  // Check points and transfers: what the port holds in memory.
+  std::size_t held() const;
 
  private:
   struct Transfer {
-    Time ready;
+    Time ready;  // 0 when it follows at once on its stream's transfer before it
     Time duration;
+    Time before;  // what its stream had booked before it
   };
 
   // How far a stream is: its transfers before `next` have ended, `next` has been served for so
@@ -62,10 +64,17 @@ class Port {
     std::vector<Transfer> transfers;
     std::vector<Head> heads;  // at every check point
     Time end{0};              // of the last transfer, once the model has come to it
+    Time booked{0};           // all durations
+    Time alone{0};            // the end of all, if no other stream had booked
+    Time gap{0};              // after this, each transfer follows at once on the one before it
 
     const Transfer& front() const { return transfers[heads.back().next - forgotten]; }
 
     Time left() const { return front().duration - heads.back().served; }
+
+    Time left_in_all() const {
+      return idle() ? Time{0} : booked - front().before - heads.back().served;
+    }
 
     bool idle() const { return heads.back().next == forgotten + transfers.size(); }
   };
@@ -79,17 +88,19 @@ class Port {
 
   Queue& queue(std::size_t stream);
   void end_what_is_served(Queue& queue) const;
-  Time finish(const Queue& queue);
+  bool no_gap_ahead() const;
+  Time end_of(const Queue& queue);
   void back_to(Time start);
+  bool idle() const;
   Stride until_next_event() const;
-  void advance();
+  void advance(Stride stride);
   std::size_t ended(std::size_t check_point) const;
   std::size_t last_check_point_until(Time program) const;
 
   std::size_t kept_;
   std::vector<Time> times_{Time{0}};  // of the check points, ascending
   std::vector<Queue> queues_;         // in the order of their first booking
-  std::size_t tidy_at_ = 1024;        // check points at which to forget
+  std::size_t tidy_at_ = 1024;        // what is held when there is something to forget
 };
 
 }  // namespace ringside
