@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "scenarios/duration_formula.hpp"
 #include "scenarios/model_settings.hpp"
 #include "scenarios/training_job.hpp"
 
@@ -61,7 +62,8 @@ OverlapFormula overlap_formula(const Settings& s, const Link& link) {
   OverlapFormula formula{.all_reduce = buckets.all(), .last_bucket = buckets.last()};
   for (std::size_t i = model.layers.size(); i-- > 0;) {
     // Charged alike: forward, the gradient of the input, that of the weights.
-    const Time charge = time_for(2 * tokens * products_of(model.layers[i]), s.cluster.flops);
+    const Time charge =
+        duration_by_formula(2 * tokens * products_of(model.layers[i]), s.cluster.flops);
     formula.forward += charge;
     formula.backward += 2 * charge;
     buckets.leave(i, formula.backward);
@@ -80,7 +82,7 @@ std::optional<Link> only_link(const Settings& s) {
 
 Time ring_time(const Settings& s, const Bucket& bucket, const Link& link) {
   const auto bytes = static_cast<std::int64_t>(bucket.padded * size_of(element_type(s)));
-  return 2 * (s.ranks - 1) * (link.latency + link.duration(bytes / s.ranks));
+  return 2 * (s.ranks - 1) * (link.latency + duration_by_formula(bytes / s.ranks, link.bandwidth));
 }
 
 std::int64_t products_of_token(const Settings& s) {
