@@ -19,6 +19,7 @@
 #include "scenarios/parallel_options.hpp"
 #include "scenarios/pipeline_settings.hpp"
 #include "scenarios/plural.hpp"
+#include "scenarios/two_streams_scenario.hpp"
 
 namespace ringside {
 namespace {
@@ -98,6 +99,9 @@ void check_tensor_parallel(const Settings& settings) {
   }
   if (!parallel.split.empty()) {
     require_divisible(parse_mlp_split(parallel.split), settings.ranks);
+  }
+  if (!parallel.streams.empty()) {
+    require_two_streams(settings);
   }
   if (settings.checks.expect == "fail" && parallel.split != "row_first") {
     throw BadUse("checks.expect = fail: only parallel.split = row_first is known to be wrong");

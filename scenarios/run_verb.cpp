@@ -22,6 +22,7 @@
 #include "scenarios/split_scenario.hpp"
 #include "scenarios/terminal.hpp"
 #include "scenarios/training_job.hpp"
+#include "scenarios/two_streams_scenario.hpp"
 
 namespace ringside {
 
@@ -125,7 +126,9 @@ RunReport run_bench(const RunRequest& request, const std::filesystem::path& fold
   JobOptions options = options_of(request, progress);
   options.log = request.log.value_or(LogLevel::full);
   options.trace = request.trace_limit > 0 && options.log == LogLevel::full;
-  RunReport report = run_split_scenario(request.settings, options);
+  RunReport report = request.settings.parallel.streams.empty()
+                         ? run_split_scenario(request.settings, options)
+                         : run_two_streams_scenario(request.settings, options);
   if (options.log == LogLevel::full) {
     const auto written = write_messages(folder, report.job, request.trace_limit);
     report.no_trace = written.no_trace;
@@ -140,7 +143,7 @@ RunReport run_bench(const RunRequest& request, const std::filesystem::path& fold
 RunReport run_scenario(const RunRequest& request, const std::filesystem::path& folder,
                        RunProgress& progress) {
   const Settings& s = request.settings;
-  if (!s.parallel.split.empty()) {
+  if (!s.parallel.split.empty() || !s.parallel.streams.empty()) {
     return run_bench(request, folder, progress);
   }
   const std::string text = text_of(s);

@@ -27,6 +27,9 @@ Rows parallel_rows() {
           "no training, but one MLP of 5 tokens cut in this way; empty: a training",
           one_of({"", "column_row", "row_first", "column_only"}), &Settings::parallel,
           &ParallelSettings::split),
+      key("parallel.streams",
+          "no training, but two groups of 3 ranks that share a port; empty: a training",
+          one_of({"", "two"}), &Settings::parallel, &ParallelSettings::streams),
       key("parallel.pp",
           "pipeline-parallel degree: devices over which the blocks of a gpt are dealt out in "
           "stages",

@@ -75,7 +75,8 @@ struct ParallelSettings {
   int cp = 1;
   std::string cp_form = "ring";  // this and the next: with cp
   std::string cp_layout = "zigzag";
-  std::string split;  // of the bench; empty: a training
+  std::string split;    // of the bench of tensor parallelism; empty: a training
+  std::string streams;  // of the bench of modelled time; empty: a training
   int pp = 1;
   std::string schedule = "1f1b";  // this and the following two: of pp
   int chunks = 1;                 // of interleaved
