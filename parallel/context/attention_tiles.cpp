@@ -138,6 +138,7 @@ template <class T>
 void add_tile_gradients(const Tile& tile, const Heads& heads, const AttentionBackward& of,
                         const Tensor& k, const Tensor& v, const AttentionGradients& into) {
   const T scale = scale_of<T>(heads);
+  const auto wide_scale = static_cast<double>(scale);  // as finish has it
   for (std::size_t head = 0; head < heads.queries; ++head) {
     const BlockPlace queries = query_place(tile, heads, head);
     const BlockPlace keys = key_place(tile, heads, head);
@@ -152,7 +153,9 @@ void add_tile_gradients(const Tile& tile, const Heads& heads, const AttentionBac
       const auto w = row_of(weights, i);
       const auto d = row_of(d_scores, i);
       for (std::size_t j = 0; j < tile.seen(i); ++j) {
-        w[j] = static_cast<T>(exponential(static_cast<double>(w[j] * scale) - logarithm_of_sum));
+        // In f64: both may be large, and what they differ by is small.
+        const double score = static_cast<double>(w[j]) * wide_scale;
+        w[j] = static_cast<T>(exponential(score - logarithm_of_sum));
         d[j] = w[j] * (d[j] - along) * scale;
       }
       std::ranges::fill(w.subspan(tile.seen(i)), T(0));
