@@ -18,6 +18,7 @@ namespace ringside {
 namespace {
 
 constexpr int most = 999'999;  // a stage or a micro-batch
+constexpr int most_devices = 65'536;
 constexpr std::string_view overlap = "OVERLAP_F_B";
 constexpr std::array<std::string_view, 7> communications{
     "UNSHARD", "RESHARD", "REDUCE_GRAD", "SEND_F", "RECV_F", "SEND_B", "RECV_B"};
@@ -29,17 +30,13 @@ std::string_view trimmed(std::string_view text) {
                             : text.substr(first, text.find_last_not_of(blank) - first + 1);
 }
 
-std::vector<std::string_view> split(std::string_view text, char at) {
-  std::vector<std::string_view> parts;
-  std::size_t first = 0;
-  while (true) {
-    const std::size_t end = text.find(at, first);
-    parts.push_back(text.substr(first, end - first));
-    if (end == text.npos) {
-      return parts;
-    }
-    first = end + 1;
-  }
+// What stands before the first `at`, which is taken off with it; `more`: there was one.
+std::string_view first_part(std::string_view& text, char at, bool& more) {
+  const std::size_t end = text.find(at);
+  const std::string_view part = text.substr(0, end);
+  more = end != text.npos;
+  text.remove_prefix(more ? end + 1 : text.size());
+  return part;
 }
 
 class Reader {
@@ -50,14 +47,15 @@ class Reader {
     if (text.starts_with("\xEF\xBB\xBF")) {  // a byte order mark
       text.remove_prefix(3);
     }
-    auto rows = split(text, '\n');
-    while (!rows.empty() && trimmed(rows.back()).empty()) {
-      rows.pop_back();
-    }
+    text = text.substr(0, text.find_last_not_of(" \t\r\"\n") + 1);
     Schedule schedule{
         .name = std::string(name_), .stages = 0, .microbatches = 0, .chunks = 1, .devices = {}};
-    for (const std::string_view row : rows) {
-      ++row_;
+    for (bool more = !text.empty(); more;) {
+      const std::string_view row = first_part(text, '\n', more);
+      if (++row_ > most_devices) {
+        throw BadUse(fmt::format("schedule {}: has more than {} rows, which are devices", name_,
+                                 most_devices));
+      }
       cell_ = 0;
       schedule.devices.push_back(read_row(row));
       for (const Action& action : schedule.devices.back()) {
@@ -91,9 +89,9 @@ class Reader {
 
   std::vector<Action> read_row(std::string_view row) {
     std::vector<Action> list;
-    for (const std::string_view cell : split(row, ',')) {
+    for (bool more = true; more;) {
       ++cell_;
-      const std::string_view word = trimmed(cell);
+      const std::string_view word = trimmed(first_part(row, ',', more));
       if (word.starts_with('(')) {
         read_overlap(word, list);
       } else if (!word.empty()) {
@@ -105,13 +103,16 @@ class Reader {
 
   void read_overlap(std::string_view word, std::vector<Action>& list) const {
     const std::size_t close = word.find(')');
-    const auto parts = split(word.substr(1, close == word.npos ? close : close - 1), ';');
-    if (close == word.npos || word.substr(close + 1) != overlap || parts.size() != 2) {
+    std::string_view pair = word.substr(1, close == word.npos ? close : close - 1);
+    bool two = false;
+    const std::string_view forward = first_part(pair, ';', two);
+    if (close == word.npos || word.substr(close + 1) != overlap || !two ||
+        pair.find(';') != pair.npos) {
       fail(word, "two actions computed together are written (2F5;1B3)OVERLAP_F_B");
     }
-    list.push_back(read_action(trimmed(parts[0])));
+    list.push_back(read_action(trimmed(forward)));
     list.back().with_next = true;
-    list.push_back(read_action(trimmed(parts[1])));
+    list.push_back(read_action(trimmed(pair)));
   }
 
   Action read_action(std::string_view word) const {
@@ -186,7 +187,7 @@ Schedule parse_schedule_csv(std::string_view text, std::string_view name) {
 }
 
 Schedule read_schedule(const std::string& path) {
-  constexpr std::uintmax_t most_bytes = std::uintmax_t{64} << 20;
+  constexpr std::uintmax_t most_bytes = std::uintmax_t{32} << 20;
   return parse_schedule_csv(read_file(path, "a schedule in CSV", most_bytes), path);
 }
 

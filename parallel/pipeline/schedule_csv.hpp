@@ -17,7 +17,7 @@ namespace ringside {
 // is not validated, but for that it has no more stages and micro-batches than its cells can be of.
 Schedule parse_schedule_csv(std::string_view text, std::string_view name);
 
-// Of a file, as parse_schedule_csv does, which may have 64 MiB.
+// Of a file, as parse_schedule_csv does, which may have 32 MiB.
 Schedule read_schedule(const std::string& path);
 
 // Each cell in the first column in which what it needs is there, when all cells take equally long.

@@ -41,6 +41,8 @@ void fill(const fs::path& folder) {
   put(folder / "many.json", llama("16777216"));
   put(folder / "infinite.json", llama("1e999"));
   put(folder / "large.csv", "10000F10000");
+  put(folder / "commas.csv", std::string(30'000'000, ',') + "x");
+  put(folder / "rows.csv", std::string(30'000'000, '\n') + "x");
   put(folder / "sparse", "");
   fs::resize_file(folder / "sparse", 20'000'000'000);
   for (const char* ending : {"toml", "csv", "json"}) {
@@ -73,6 +75,8 @@ const std::vector<BadFile> bad_files{
     {"log sparse", "sparse: line 1 has more than 65536 bytes"},
     {"log /proc/self/mem", "/proc/self/mem: reading failed after 0 bytes: Input/output error"},
     {"schedule large.csv", "10001 stages of 10001 micro-batches need at least 100020001 cells"},
+    {"schedule commas.csv", "row 1, cell 30000001: \"x\": a cell is a stage"},
+    {"schedule rows.csv", "has more than 65536 rows"},
     {"schedule /dev/zero", "/dev/zero: cannot be read: it is a device"},
     {"schedule fifo.csv", "fifo.csv: cannot be read: it is a FIFO"},
     {"schedule sparse.csv", "20000000000 bytes are too many for a schedule"},
