@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <functional>
 #include <vector>
@@ -173,6 +174,77 @@ TEST_P(CostClaims, ADearerAlgorithmIsCaught) {
             "all_reduce naive of 0 over 3: 4 steps, not 2");
 }
 
+// ---- What the papers say, in numbers that nothing here has computed.
+// -----------------------------
+
+// 8 ranks on one node, 8000 elements, a root at rank 0; then two nodes of four.
+struct Published {
+  std::string_view operation;
+  std::string_view algorithm;
+  int steps;
+  std::size_t first;  // elements that rank 0 sends
+  std::size_t last;   // that rank 7 sends
+  std::size_t all;
+  int steps_on_two = -1;  // -1: as on one node
+  std::size_t first_on_two = 0;
+  std::size_t last_on_two = 0;
+  std::size_t all_on_two = 0;
+};
+
+constexpr std::array published{
+    Published{"all_reduce", "naive", 2, 56'000, 8'000, 112'000},   // (p-1) n at the root
+    Published{"all_reduce", "ring", 14, 14'000, 14'000, 112'000},  // 2 (p-1) n/p
+    Published{"all_reduce", "recursive_doubling", 3, 24'000, 24'000, 192'000},  // n log2 p
+    Published{"all_reduce", "rabenseifner", 6, 14'000, 14'000, 112'000},
+    // On one node the ring; on two 3 hops of 2000, one of 1000, and the same back.
+    Published{"all_reduce", "hierarchical", 14, 14'000, 14'000, 112'000, 8, 14'000, 14'000,
+              112'000},
+    Published{"all_reduce", "one_shot", 1, 56'000, 56'000, 448'000},
+    Published{"all_reduce", "direct", 2, 14'000, 14'000, 112'000},
+    Published{"reduce_scatter", "ring", 7, 7'000, 7'000, 56'000},  // (p-1) n/p
+    Published{"reduce_scatter", "direct", 1, 7'000, 7'000, 56'000},
+    Published{"all_gather", "ring", 7, 7'000, 7'000, 56'000},
+    Published{"all_gather", "bruck", 3, 7'000, 7'000, 56'000},  // 1 + 2 + 4 chunks
+    // On two nodes 3 hops of 1000; a first one sends 4000 across, and 4000 to each of its three.
+    Published{"all_gather", "hierarchical", 7, 7'000, 7'000, 56'000, 5, 19'000, 3'000, 56'000},
+    Published{"all_gather", "direct", 1, 7'000, 7'000, 56'000},
+    Published{"all_to_all", "pairwise", 7, 7'000, 7'000, 56'000},
+    // On two nodes 4000 across, 3000 inside, and 3 x 1000 forwarded.
+    Published{"all_to_all", "hierarchical", 1, 7'000, 7'000, 56'000, 2, 10'000, 10'000, 80'000},
+    Published{"all_to_all", "direct", 1, 7'000, 7'000, 56'000},
+    Published{"broadcast", "linear", 1, 56'000, 0, 56'000},
+    Published{"broadcast", "binomial_tree", 3, 24'000, 0, 56'000},  // log2 p copies at the root
+    Published{"reduce", "linear", 1, 0, 8'000, 56'000},
+    Published{"reduce", "binomial_tree", 3, 0, 8'000, 56'000},
+    Published{"gather", "linear", 1, 0, 1'000, 7'000},
+    Published{"scatter", "linear", 1, 7'000, 0, 7'000},
+    Published{"barrier", "dissemination", 3, 0, 0, 0},  // log2 p rounds
+};
+
+void expect_published(const OperationRow& row, Shape shape, const Published& p, bool two) {
+  const std::string name = std::string(row.operation) + " " + std::string(row.algorithm);
+  std::size_t all = 0;
+  for (shape.rank = 0; shape.rank < 8; ++shape.rank) {
+    all += row.sent(shape);
+  }
+  EXPECT_EQ(all, two ? p.all_on_two : p.all) << name;
+  shape.rank = 7;
+  EXPECT_EQ(row.sent(shape), two ? p.last_on_two : p.last) << name;
+  shape.rank = 0;
+  EXPECT_EQ(row.sent(shape), two ? p.first_on_two : p.first) << name;
+  EXPECT_EQ(row.steps(shape), two ? p.steps_on_two : p.steps) << name;
+}
+
+// Messages are held to the claims by CostClaims, and the claims by this.
+TEST(Claims, OfEveryShippedRowAreWhatIsPublished) {
+  for (const auto& p : published) {
+    const auto& row = row_of(p.operation, p.algorithm);
+    expect_published(row, {.p = 8, .n = 8000, .node_of = std::vector<int>(8, 0)}, p, false);
+    expect_published(row, {.p = 8, .n = 8000, .node_of = {0, 0, 0, 0, 1, 1, 1, 1}}, p,
+                     p.steps_on_two >= 0);
+  }
+}
+
 // The claims themselves, against the formulas of the field.
 TEST(Claims, OfARingAddUpToTwiceAllButOneCopy) {
   const auto& ring = row_of("all_reduce", "ring");
@@ -215,7 +287,8 @@ TEST(CaseA7, ClaimsOfLargeCountsDoNotWrap) {
   EXPECT_EQ(naive.sent({.p = 8, .n = n}), 7 * n);
   EXPECT_EQ(naive.sent({.p = 16'384, .n = n}), 52'729'816'762'533U);
   constexpr std::size_t even = n - n % 8;
-  for (const auto& row : operation_rows()) {
+  for (const auto& shipped : published) {  // a row of your own sends what it sends
+    const auto& row = row_of(shipped.operation, shipped.algorithm);
     std::size_t all = 0;
     for (int r = 0; r < 8; ++r) {
       all += row.sent({.p = 8, .n = row.equal_parts ? even : n, .rank = r});
