@@ -45,6 +45,10 @@ void Loan::wait() {
   }
   endpoint.reclaim(*message_);
   comm->reached(departed_);
+  // What this rank has given back leaves through the same port, after what it lent.
+  const LinkClass link =
+      comm->owner_.cluster().link_class(comm->owner_.id(), comm->world_rank(peer_));
+  comm->reached(comm->owner_.send_port(link).end(comm->stream_.index));
 }
 
 Borrowed::Borrowed(Comm& comm, int peer, Message& message, Buffer view)

@@ -222,5 +222,17 @@ INSTANTIATE_TEST_SUITE_P(Shapes, Overlap, testing::ValuesIn(job_shapes()), shape
 INSTANTIATE_TEST_SUITE_P(Shapes, InFlight, testing::ValuesIn(one_node_shapes()), shape_name);
 INSTANTIATE_TEST_SUITE_P(Shapes, OutOfStep, testing::ValuesIn(one_node_shapes()), shape_name);
 
+// Without latency, on two ranks: rank 0 borrows the longer chunk, adds, and gives it back, which
+// takes longer than what comes back to it. A rank has ended when its own sends have left.
+TEST(DirectTime, IncludesWhatARankGivesBack) {
+  JobOptions no_latency;
+  no_latency.cluster.nvlink.latency = Time(0);
+  const auto ends = run_ranks_tested(2, no_latency, [](Rank& rank) {
+    const Tensor data = floats(rank, 2001);
+    return all_reduce_async(rank.world(), data, ReduceOp::sum, {"direct"}).end();
+  });
+  EXPECT_EQ(ends, std::vector<Time>(2, Time(2 * 1001 * 25)));  // 4 bytes in 25 ps
+}
+
 }  // namespace
 }  // namespace ringside
