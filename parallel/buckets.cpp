@@ -1,5 +1,6 @@
 #include "parallel/buckets.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 #include "runtime/errors.hpp"
@@ -15,7 +16,7 @@ void close(std::vector<Bucket>& buckets, Bucket& open, std::size_t multiple) {
   open.padded = (open.count + multiple - 1) / multiple * multiple;
   open.label = "grad.bucket." + std::to_string(buckets.size());
   buckets.push_back(open);
-  open = {.layer = open.layer};
+  open = {};
 }
 
 }  // namespace
@@ -52,13 +53,13 @@ std::size_t element_size(const std::vector<std::vector<Parameter*>>& layers,
 }
 
 std::vector<Bucket> cut_buckets(const std::vector<std::vector<std::size_t>>& tensor_counts,
-                                Bytes limit, std::size_t element_size, int group_size,
-                                std::size_t alignment) {
-  const std::size_t multiple = std::lcm(static_cast<std::size_t>(group_size), alignment);
-  const std::size_t most = static_cast<std::size_t>(limit.count) / element_size;
+                                const BucketRules& rules, std::size_t element_size,
+                                int group_size) {
+  const std::size_t multiple = std::lcm(static_cast<std::size_t>(group_size), rules.alignment);
+  const std::size_t most = static_cast<std::size_t>(rules.limit.count) / element_size;
   std::vector<Bucket> buckets;
+  Bucket open;
   for (std::size_t layer = tensor_counts.size(); layer-- > 0;) {
-    Bucket open{.layer = layer};
     for (std::size_t t = 0; t < tensor_counts[layer].size(); ++t) {
       const std::size_t count = tensor_counts[layer][t];
       if (count == 0) {
@@ -67,12 +68,14 @@ std::vector<Bucket> cut_buckets(const std::vector<std::vector<std::size_t>>& ten
       if (open.count + count > most) {
         close(buckets, open, multiple);
       }
-      open.tensors.push_back(t);
-      open.firsts.push_back(open.count);
+      open.tensors.push_back({.layer = layer, .tensor = t, .first = open.count});
       open.count += count;
     }
-    close(buckets, open, multiple);
+    if (rules.by == BucketBy::layer || std::ranges::count(rules.borders, layer) > 0) {
+      close(buckets, open, multiple);
+    }
   }
+  close(buckets, open, multiple);
   return buckets;
 }
 

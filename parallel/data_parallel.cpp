@@ -35,23 +35,22 @@ DataParallel::DataParallel(Comm& group, DeviceMemory& memory,
     : group_(group),
       layers_(std::move(layers)),
       options_(std::move(options)),
-      buckets_(cut_buckets(counts_of(layers_, options_.meant), options_.bucket,
-                           element_size(layers_, options_.meant), group.size(),
-                           options_.alignment)),
+      buckets_(cut_buckets(counts_of(layers_, options_.meant), options_.buckets,
+                           element_size(layers_, options_.meant), group.size())),
+      filled_(buckets_),
       ready_(buckets_.size()) {
   for (const Bucket& bucket : buckets_) {
-    const auto& layer = layers_[bucket.layer];
+    const TensorInBucket& front = bucket.tensors.front();
     const Tensor& storage =
-        storage_.emplace_back(memory, layer.front()->value.dtype(), std::vector{bucket.padded},
-                              Category::gradients, bucket.label);
+        storage_.emplace_back(memory, layers_[front.layer][front.tensor]->value.dtype(),
+                              std::vector{bucket.padded}, Category::gradients, bucket.label);
     if (options_.sync_every_microbatch) {
       sums_.emplace_back(memory, storage.dtype(), storage.shape(), Category::gradients,
                          bucket.label + ".sum");
     }
-    for (std::size_t i = 0; i < bucket.tensors.size(); ++i) {
-      Parameter& parameter = *layer[bucket.tensors[i]];
-      parameter.grad =
-          storage.view(bucket.firsts[i], parameter.value.shape(), parameter.name + ".grad");
+    for (const TensorInBucket& in : bucket.tensors) {
+      Parameter& parameter = *layers_[in.layer][in.tensor];
+      parameter.grad = storage.view(in.first, parameter.value.shape(), parameter.name + ".grad");
     }
   }
 }
@@ -70,6 +69,7 @@ void DataParallel::begin_step() {
 }
 
 void DataParallel::expect_all() {
+  filled_.begin();
   ready_.assign(buckets_.size(), false);
   next_ = 0;
 }
@@ -90,8 +90,8 @@ void DataParallel::layer_done(std::size_t layer) {
   if (options_.complete) {
     options_.complete(layer);
   }
-  for (std::size_t b = 0; b < buckets_.size(); ++b) {
-    ready_[b] = ready_[b] || buckets_[b].layer == layer;
+  for (const std::size_t b : filled_.layer_done(layer)) {
+    ready_[b] = true;
   }
   while (options_.overlap && next_ < buckets_.size() && ready_[next_]) {
     launch(next_++);

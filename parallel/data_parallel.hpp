@@ -12,6 +12,7 @@
 #include "collectives/all_reduce.hpp"
 #include "models/parameter.hpp"
 #include "parallel/buckets.hpp"
+#include "parallel/filled_buckets.hpp"
 #include "parallel/gradient_reduction.hpp"
 #include "runtime/comm.hpp"
 #include "runtime/work.hpp"
@@ -19,8 +20,7 @@
 namespace ringside {
 
 struct DataParallelOptions {
-  Bytes bucket{25 << 20};
-  std::size_t alignment = 1;  // of a bucket, in elements
+  BucketRules buckets{};
   bool overlap = true;  // launch a bucket when backward has filled it; otherwise all at the end
   bool sync_every_microbatch = false;  // reduce each micro-batch; otherwise only the last (no_sync)
   std::string all_reduce = "ring";
@@ -82,8 +82,9 @@ class DataParallel : public GradientReduction, private LayerHooks {
   std::vector<Bucket> buckets_;
   std::vector<Tensor> storage_;  // the gradients, a tensor for each bucket, padding included
   std::vector<Tensor> sums_;     // of the micro-batches reduced so far, when each is
-  std::vector<bool> ready_;      // by bucket: backward has filled it
-  std::size_t next_ = 0;         // bucket to launch
+  FilledBuckets filled_;
+  std::vector<bool> ready_;  // by bucket: backward has filled it
+  std::size_t next_ = 0;     // bucket to launch
   std::vector<Work> works_;
   bool reducing_ = false;  // this micro-batch
   LayerHooks none_;

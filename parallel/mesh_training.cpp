@@ -4,6 +4,7 @@
 #include "collectives/chunk.hpp"
 #include "models/gradient_norm.hpp"
 #include "models/tensor_elements.hpp"
+#include "parallel/pipeline/bucket_borders.hpp"
 #include "runtime/errors.hpp"
 
 namespace ringside {
@@ -153,6 +154,11 @@ GradientReduction& MeshTraining::make_reduction() {
           tensor_->sum_partial_gradients(layers[layer]);
         }
       };
+  if (options_.pipeline) {
+    options.data.buckets.borders = options.sharded.buckets.borders =
+        bucket_borders(options_.pipeline->schedule, options_.pipeline->split, mesh_.at(Axis::pp),
+                       gpt_of(plan_).tied);
+  }
   // A pipeline does not know which layer comes next.
   options.sharded.prefetch = options.sharded.prefetch && !options_.pipeline;
   if (!experts_) {

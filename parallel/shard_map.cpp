@@ -21,15 +21,16 @@ std::vector<ShardPiece> pieces_of(const std::vector<Bucket>& buckets, int ranks,
     const std::size_t size = shard_size(bucket, ranks);
     const std::size_t begin = size * static_cast<std::size_t>(rank);
     for (std::size_t t = 0; t < bucket.tensors.size(); ++t) {
+      const TensorInBucket& in = bucket.tensors[t];
       const std::size_t end_of_tensor =
-          t + 1 < bucket.tensors.size() ? bucket.firsts[t + 1] : bucket.count;
-      const std::size_t from = std::max(begin, bucket.firsts[t]);
+          t + 1 < bucket.tensors.size() ? bucket.tensors[t + 1].first : bucket.count;
+      const std::size_t from = std::max(begin, in.first);
       const std::size_t to = std::min(begin + size, end_of_tensor);
       if (from < to) {
         pieces.push_back({.bucket = b,
-                          .layer = bucket.layer,
-                          .tensor = bucket.tensors[t],
-                          .first = from - bucket.firsts[t],
+                          .layer = in.layer,
+                          .tensor = in.tensor,
+                          .first = from - in.first,
                           .at = from - begin,
                           .count = to - from});
       }

@@ -19,12 +19,16 @@ void zero(const Tensor& tensor) {
   }
 }
 
+Parameter& parameter_at(const std::vector<std::vector<Parameter*>>& layers,
+                        const TensorInBucket& in) {
+  return *layers[in.layer][in.tensor];
+}
+
 // Without a bucket there is nothing to be of it.
 DType dtype_in(const std::vector<std::vector<Parameter*>>& layers,
                const std::vector<Bucket>& buckets) {
-  return buckets.empty()
-             ? DType::f32
-             : layers[buckets.front().layer][buckets.front().tensors.front()]->grad.dtype();
+  return buckets.empty() ? DType::f32
+                         : parameter_at(layers, buckets.front().tensors.front()).grad.dtype();
 }
 
 void divide(const Tensor& tensor, int divisor) {
@@ -49,8 +53,8 @@ ShardedGradients::ShardedGradients(Comm& group, DeviceMemory& memory,
   for (std::size_t b = 0; b < buckets_.size(); ++b) {
     const Bucket& bucket = buckets_[b];
     auto& shapes = shapes_.emplace_back();
-    for (const std::size_t t : bucket.tensors) {
-      Parameter& parameter = *layers_[bucket.layer][t];
+    for (const TensorInBucket& in : bucket.tensors) {
+      Parameter& parameter = parameter_at(layers_, in);
       shapes.push_back(parameter.grad.shape());
       parameter.grad = Tensor();
     }
@@ -70,8 +74,9 @@ ShardedGradients::ShardedGradients(Comm& group, DeviceMemory& memory,
 void ShardedGradients::bind(std::size_t b) const {
   const Bucket& bucket = buckets_[b];
   for (std::size_t i = 0; i < bucket.tensors.size(); ++i) {
-    Parameter& parameter = *layers_[bucket.layer][bucket.tensors[i]];
-    parameter.grad = whole_[b].view(bucket.firsts[i], shapes_[b][i], parameter.name + ".grad");
+    const TensorInBucket& in = bucket.tensors[i];
+    Parameter& parameter = parameter_at(layers_, in);
+    parameter.grad = whole_[b].view(in.first, shapes_[b][i], parameter.name + ".grad");
   }
 }
 
@@ -120,8 +125,8 @@ void ShardedGradients::settle(std::size_t bucket) {
   if (options_.keep_whole) {
     return;
   }
-  for (const std::size_t t : buckets_[bucket].tensors) {
-    layers_[buckets_[bucket].layer][t]->grad = Tensor();
+  for (const TensorInBucket& in : buckets_[bucket].tensors) {
+    parameter_at(layers_, in).grad = Tensor();
   }
   whole_[bucket] = Tensor();
 }

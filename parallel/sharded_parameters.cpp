@@ -14,7 +14,8 @@ std::string label_of(std::size_t bucket) {
 
 Parameter& tensor_of(const std::vector<std::vector<Parameter*>>& layers, const Bucket& bucket,
                      std::size_t i) {
-  return *layers[bucket.layer][bucket.tensors[i]];
+  const TensorInBucket& in = bucket.tensors[i];
+  return *layers[in.layer][in.tensor];
 }
 
 }  // namespace
@@ -38,7 +39,7 @@ ShardedParameters::ShardedParameters(Comm& group, DeviceMemory& memory,
     for (std::size_t i = 0; i < bucket.tensors.size(); ++i) {
       Parameter& parameter = tensor_of(layers_, bucket, i);
       const Buffer value = parameter.value.buffer();
-      group_.copy(value, whole.buffer().slice(bucket.firsts[i], value.count));
+      group_.copy(value, whole.buffer().slice(bucket.tensors[i].first, value.count));
       shapes.push_back(parameter.value.shape());
       parameter.value = Tensor();
     }
@@ -57,7 +58,8 @@ void ShardedParameters::bind(std::size_t b) const {
   const Bucket& bucket = buckets_[b];
   for (std::size_t i = 0; i < bucket.tensors.size(); ++i) {
     Parameter& parameter = tensor_of(layers_, bucket, i);
-    parameter.value = gathered_[b].whole.view(bucket.firsts[i], shapes_[b][i], parameter.name);
+    parameter.value =
+        gathered_[b].whole.view(bucket.tensors[i].first, shapes_[b][i], parameter.name);
   }
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "collectives/chunk.hpp"
-#include "parallel/buckets.hpp"
 
 namespace ringside {
 
@@ -11,23 +10,21 @@ namespace {
 
 // Gradients of one bucket, flat, padding included.
 template <class T>
-std::vector<T> gather(const Bucket& bucket, const std::vector<Parameter*>& layer) {
+std::vector<T> gather(const Bucket& bucket, const std::vector<std::vector<Parameter*>>& layers) {
   std::vector<T> flat(bucket.padded);
-  for (std::size_t i = 0; i < bucket.tensors.size(); ++i) {
-    const auto grad = layer[bucket.tensors[i]]->grad.template as<T>();
-    std::copy(grad.begin(), grad.end(),
-              flat.begin() + static_cast<std::ptrdiff_t>(bucket.firsts[i]));
+  for (const TensorInBucket& in : bucket.tensors) {
+    const auto grad = layers[in.layer][in.tensor]->grad.template as<T>();
+    std::copy(grad.begin(), grad.end(), flat.begin() + static_cast<std::ptrdiff_t>(in.first));
   }
   return flat;
 }
 
 template <class T>
 void scatter(const std::vector<T>& flat, const Bucket& bucket,
-             const std::vector<Parameter*>& layer) {
-  for (std::size_t i = 0; i < bucket.tensors.size(); ++i) {
-    const auto grad = layer[bucket.tensors[i]]->grad.template as<T>();
-    std::copy_n(flat.begin() + static_cast<std::ptrdiff_t>(bucket.firsts[i]), grad.size(),
-                grad.begin());
+             const std::vector<std::vector<Parameter*>>& layers) {
+  for (const TensorInBucket& in : bucket.tensors) {
+    const auto grad = layers[in.layer][in.tensor]->grad.template as<T>();
+    std::copy_n(flat.begin() + static_cast<std::ptrdiff_t>(in.first), grad.size(), grad.begin());
   }
 }
 
@@ -49,8 +46,7 @@ class ShardsInTurn {
  public:
   ShardsInTurn(const TrainingPlan& plan, const ShardsPlan& shards, Model& model)
       : plan_(plan), shards_(shards), model_(model), layers_(model.layers()) {
-    buckets_ =
-        cut_buckets(counts_of(layers_), shards.bucket, sizeof(T), shards.shards, shards.alignment);
+    buckets_ = cut_buckets(counts_of(layers_), shards.buckets, sizeof(T), shards.shards);
     for (const Bucket& bucket : buckets_) {
       orders_.push_back(shards.order ? shards.order(bucket.padded)
                                      : in_rank_order(bucket.padded, shards.shards));
@@ -63,11 +59,11 @@ class ShardsInTurn {
     for (int shard = 0; shard < shards_.shards; ++shard) {
       run_shard(step, shard, sum);
       for (std::size_t b = 0; b < buckets_.size(); ++b) {
-        gradients[b].push_back(gather<T>(buckets_[b], layers_[buckets_[b].layer]));
+        gradients[b].push_back(gather<T>(buckets_[b], layers_));
       }
     }
     for (std::size_t b = 0; b < buckets_.size(); ++b) {
-      scatter(add_up(gradients[b], orders_[b]), buckets_[b], layers_[buckets_[b].layer]);
+      scatter(add_up(gradients[b], orders_[b]), buckets_[b], layers_);
     }
     return sum;
   }

@@ -8,6 +8,7 @@
 
 #include "models/training.hpp"
 #include "parallel/bracketing.hpp"
+#include "parallel/buckets.hpp"
 
 namespace ringside {
 
@@ -16,8 +17,7 @@ struct ShardsPlan {
   int microbatches = 1;
   // Of a bucket with so many elements; none: the order of the shards.
   std::function<Bracketing(std::size_t elements)> order{};
-  Bytes bucket{25 << 20};
-  std::size_t alignment = 1;  // of a bucket, in elements
+  BucketRules buckets{};
 };
 
 std::vector<StepRecord> train_shards_in_turn(const TrainingPlan& plan, const ShardsPlan& shards);

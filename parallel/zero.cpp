@@ -20,6 +20,19 @@ int checked(int stage) {
   return stage;
 }
 
+BucketRules rules_of(const ZeroOptions& options) {
+  BucketRules rules = options.buckets;
+  rules.by = options.stage == 3 ? BucketBy::layer : rules.by;
+  return rules;
+}
+
+bool holds(const Bucket& bucket, const std::vector<std::vector<Parameter*>>& layers,
+           const Parameter* wanted) {
+  return std::ranges::any_of(bucket.tensors, [&](const TensorInBucket& in) {
+    return layers[in.layer][in.tensor] == wanted;
+  });
+}
+
 // Each parameter as the rank has it before it is sharded.
 std::vector<std::vector<PieceOf>> wholes_of(const std::vector<std::vector<Parameter*>>& layers) {
   std::vector<std::vector<PieceOf>> wholes;
@@ -38,9 +51,9 @@ Zero::Zero(Comm& group, DeviceMemory& memory, Model& model, ZeroOptions options)
     : group_(group),
       options_(std::move(options)),
       layers_(model.layers()),
-      buckets_(cut_buckets(counts_of(layers_, options_.meant), options_.bucket,
-                           element_size(layers_, options_.meant), group.size(),
-                           options_.alignment)) {
+      buckets_(cut_buckets(counts_of(layers_, options_.meant), rules_of(options_),
+                           element_size(layers_, options_.meant), group.size())),
+      filled_(buckets_) {
   const int stage = checked(options_.stage);
   if (options_.fault != Fault::weights_not_broadcast) {
     broadcast_weights(group_, layers_, options_.meant, options_.broadcast);
@@ -60,18 +73,19 @@ Zero::Zero(Comm& group, DeviceMemory& memory, Model& model, ZeroOptions options)
 
 void Zero::find_needs(Model& model) {
   needs_.resize(layers_.size());
-  for (std::size_t b = 0; b < buckets_.size(); ++b) {
-    needs_[buckets_[b].layer].push_back(b);
-  }
-  for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
-    for (const Parameter* borrowed : model.layer(layer).borrowed()) {
-      for (std::size_t b = 0; b < buckets_.size(); ++b) {
-        const auto& owner = layers_[buckets_[b].layer];
-        if (std::ranges::any_of(buckets_[b].tensors,
-                                [&](std::size_t t) { return owner[t] == borrowed; })) {
-          needs_[layer].push_back(b);
-        }
+  const auto need = [this](std::size_t layer, const Parameter* parameter) {
+    for (std::size_t b = 0; b < buckets_.size(); ++b) {
+      if (holds(buckets_[b], layers_, parameter) && std::ranges::count(needs_[layer], b) == 0) {
+        needs_[layer].push_back(b);
       }
+    }
+  };
+  for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
+    for (const Parameter* own : layers_[layer]) {
+      need(layer, own);
+    }
+    for (const Parameter* borrowed : model.layer(layer).borrowed()) {
+      need(layer, borrowed);
     }
   }
 }
@@ -123,6 +137,7 @@ double Zero::gradient_norm() {
 }
 
 void Zero::begin_step() {
+  filled_.begin();
   gradients_->begin_step();
 }
 
@@ -182,7 +197,7 @@ void Zero::after_forward(std::size_t layer) {
 
 void Zero::before_backward(std::size_t layer) {
   for (std::size_t b = 0; b < buckets_.size(); ++b) {
-    if (buckets_[b].layer > layer + 1) {
+    if (buckets_[b].last_layer() > layer + 1) {
       gradients_->settle(b);
     }
   }
@@ -204,12 +219,10 @@ void Zero::after_backward(std::size_t layer) {
   if (!reducing_ || (options_.stage == 1 && !options_.overlap)) {
     return;
   }
-  for (std::size_t b = 0; b < buckets_.size(); ++b) {
-    if (buckets_[b].layer == layer) {
-      gradients_->reduce(b);
-      if (!options_.overlap) {
-        gradients_->settle(b);
-      }
+  for (const std::size_t b : filled_.layer_done(layer)) {
+    gradients_->reduce(b);
+    if (!options_.overlap) {
+      gradients_->settle(b);
     }
   }
 }

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "models/model.hpp"
+#include "parallel/filled_buckets.hpp"
 #include "parallel/gradient_reduction.hpp"
 #include "parallel/shard_map.hpp"
 #include "parallel/sharded_gradients.hpp"
@@ -26,12 +27,11 @@
 namespace ringside {
 
 struct ZeroOptions {
-  int stage = 1;  // 1, 2 or 3
-  Bytes bucket{25 << 20};
-  std::size_t alignment = 1;  // of a bucket, in elements
-  bool overlap = true;        // reduce a bucket when backward has filled it; otherwise the stage 1
-                              // reduces at the end, 2 and 3 wait for each
-  bool prefetch = true;       // of stage 3
+  int stage = 1;          // 1, 2 or 3
+  BucketRules buckets{};  // of stage 3, which gathers a layer's together, by layer in any case
+  bool overlap = true;    // reduce a bucket when backward has filled it; otherwise the stage 1
+                          // reduces at the end, 2 and 3 wait for each
+  bool prefetch = true;   // of stage 3
   std::string reduce_scatter = "ring";
   std::string all_gather = "ring";
   std::string all_reduce = "ring";  // of single numbers
@@ -105,6 +105,7 @@ class Zero : public GradientReduction, private LayerHooks {
   ZeroOptions options_;
   std::vector<std::vector<Parameter*>> layers_;
   std::vector<Bucket> buckets_;
+  FilledBuckets filled_;
   std::vector<std::vector<std::size_t>> needs_;  // buckets by layer: its own, and of the borrowed
   std::optional<ShardedParameters> values_;
   std::optional<ShardedGradients> gradients_;

@@ -18,6 +18,8 @@ constexpr std::array rows{
     CheckRow{"replicas", "gradients and parameters have the same bits on every rank",
              check_replicas},
     CheckRow{"traffic", "bytes sent and received, counted and by formula", check_traffic},
+    CheckRow{"buckets", "how many there are, and what they cost, beside a count of tensors' sizes",
+             check_buckets},
     CheckRow{"busiest", "what the busiest rank receives, against the peer scenario's all-reduce",
              check_busiest},
     CheckRow{"exposed", "communication time that backward does not hide", check_exposed},

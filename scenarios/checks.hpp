@@ -53,6 +53,7 @@ Checks check_controls(const CheckContext& context);  // check_controls.cpp
 Checks check_controls_at_true_scale(const CheckContext& context);
 Checks check_traffic(const CheckContext& context);  // check_traffic.cpp
 Checks check_busiest(const CheckContext& context);
+Checks check_buckets(const CheckContext& context);  // check_buckets.cpp
 Checks check_exposed(const CheckContext& context);  // check_exposed.cpp
 Checks check_exposed_at_true_scale(const CheckContext& context);
 Checks check_activations(const CheckContext& context);  // check_tensor.cpp

@@ -22,7 +22,7 @@ std::vector<Bucket> buckets_over(const FigureInputs& inputs, int ranks) {
       row.push_back(tensor.count());
     }
   }
-  return cut_buckets(counts, layer, size_of(DType::bf16), ranks);
+  return cut_buckets(counts, {.limit = layer, .by = BucketBy::layer}, size_of(DType::bf16), ranks);
 }
 
 struct Seen {

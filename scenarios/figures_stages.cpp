@@ -20,6 +20,7 @@ TrainingOutcome step_of(const FigureInputs& in, int stage, std::string recompute
   s.parallel.zero = stage;
   s.parallel.recompute = std::move(recompute);
   s.dp.bucket = Bytes{4'000'000'000};
+  s.dp.bucket_by = "layer";
   s.train = {.steps = 1, .optimizer = "adamw", .batch = in.ranks};
   return run_at_true_scale(s, {});
 }

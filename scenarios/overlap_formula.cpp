@@ -28,7 +28,7 @@ class BucketsOnLink {
   // Those of the layer, which backward has filled at `ready`.
   void leave(std::size_t layer, Time ready) {
     for (const Bucket& bucket : buckets_) {
-      if (bucket.layer == layer) {
+      if (bucket.last_layer() == layer) {
         free_ = std::max(free_, ready) + ring_time(settings_, bucket, link_);
       }
     }

@@ -8,9 +8,15 @@
 
 namespace ringside {
 
+BucketRules bucket_rules(const Settings& s) {
+  const bool by_layer = s.parallel.zero == 3 || s.dp.bucket_by == "layer";
+  return {.limit = s.dp.bucket,
+          .by = by_layer ? BucketBy::layer : BucketBy::size,
+          .alignment = static_cast<std::size_t>(s.dp.alignment)};
+}
+
 DataParallelOptions dp_options(const Settings& settings, Fault fault, const AllReduce* planted) {
-  return {.bucket = settings.dp.bucket,
-          .alignment = static_cast<std::size_t>(settings.dp.alignment),
+  return {.buckets = bucket_rules(settings),
           .overlap = settings.dp.overlap,
           .sync_every_microbatch = settings.dp.sync_every_microbatch,
           .all_reduce = settings.collectives.all_reduce,
@@ -21,8 +27,7 @@ DataParallelOptions dp_options(const Settings& settings, Fault fault, const AllR
 
 ZeroOptions zero_options(const Settings& settings, Fault fault) {
   return {.stage = settings.parallel.zero,
-          .bucket = settings.dp.bucket,
-          .alignment = static_cast<std::size_t>(settings.dp.alignment),
+          .buckets = bucket_rules(settings),
           .overlap = settings.dp.overlap,
           .prefetch = settings.parallel.prefetch,
           .reduce_scatter = settings.collectives.reduce_scatter,

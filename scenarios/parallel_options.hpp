@@ -22,6 +22,10 @@ inline int data_parallel_ranks(const Settings& s) {
   return gradient_ranks(s) / s.parallel.cp;
 }
 
+// How the settings cut gradients into buckets: dp.bucket_by, and where it leaves that open, by
+// size; ZeRO-3 by layer. Of a pipeline without its borders.
+BucketRules bucket_rules(const Settings& s);
+
 inline MeshShape mesh_shape(const Settings& s) {
   return {
       .tp = s.parallel.tp, .cp = s.parallel.cp, .pp = s.parallel.pp, .dp = data_parallel_ranks(s)};

@@ -78,7 +78,7 @@ Figures stage_copies_formula(const Settings& s, int rank) {
     for (const Bucket& bucket : buckets) {
       // The head's is the first to be reduced.
       const bool tied = table && held == Held::dense &&
-                        (device == first ? bucket.layer == 0 : &bucket == &buckets.front());
+                        (device == first ? bucket.last_layer() == 0 : &bucket == &buckets.front());
       if (all || tied) {
         // Two ranks: each sends as much as there is.
         bytes += static_cast<std::int64_t>(

@@ -202,9 +202,23 @@ void check_plan(const Settings& settings) {
   }
 }
 
+void resolve_buckets(Settings& settings) {
+  const bool gathered = settings.parallel.zero == 3;
+  if (gathered && settings.dp.bucket_by == "size") {
+    throw BadUse(
+        "dp.bucket_by = size lets a bucket span layers, but parallel.zero = 3 gathers a layer's "
+        "buckets together before it computes, and frees them after: set dp.bucket_by to layer, "
+        "leave it out, or take parallel.zero = 2");
+  }
+  if (settings.dp.bucket_by.empty()) {
+    settings.dp.bucket_by = gathered ? "layer" : "size";
+  }
+}
+
 void check_all(Settings& settings) {
   resolve_ranks(settings);
   resolve_degrees(settings);
+  resolve_buckets(settings);
   check_tensor_parallel(settings);
   check_context_parallel(settings);
   check_expert_settings(settings);

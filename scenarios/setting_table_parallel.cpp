@@ -77,6 +77,10 @@ Rows parallel_rows() {
       key("dp.bucket",
           "a bucket closes before it would pass this; a larger tensor is a bucket alone",
           bytes(Bytes{1}, tebibyte), &Settings::dp, &DpSettings::bucket),
+      key("dp.bucket_by",
+          "layer: a bucket holds tensors of one layer; size: it spans layers, as DDP's do; empty: "
+          "size, and with parallel.zero = 3, which gathers a layer's buckets together, layer",
+          one_of({"", "size", "layer"}), &Settings::dp, &DpSettings::bucket_by),
       key("dp.alignment", "elements: a bucket is padded to a multiple of this and of the ranks",
           integer(1, 1 << 20), &Settings::dp, &DpSettings::alignment),
       key("dp.overlap", "reduce buckets while backward goes on", boolean(), &Settings::dp,

@@ -95,7 +95,8 @@ struct ParallelSettings {
 
 struct DpSettings {
   Bytes bucket{25 << 20};
-  int alignment = 1;  // elements
+  std::string bucket_by;  // size or layer; empty: resolve() fills it in
+  int alignment = 1;      // elements
   bool overlap = true;
   bool sync_every_microbatch = false;
   bool sync_batch_norm = false;  // of model.batch_norm

@@ -20,9 +20,10 @@ std::string all_gather_formula(const std::string& algorithm) {
   return algorithm == "ring" || algorithm == "direct" ? "(p-1)/p n" : "claim of " + algorithm;
 }
 
-// Layers that compute with the bucket: two with a tied table.
+// Layers that compute with the bucket of a layer: two with a tied table.
 std::int64_t users_of(const Settings& s, const Bucket& bucket) {
-  return !at_true_scale(s) && s.model.kind == "gpt" && s.model.tied && bucket.layer == 0 ? 2 : 1;
+  return !at_true_scale(s) && s.model.kind == "gpt" && s.model.tied && bucket.last_layer() == 0 ? 2
+                                                                                                : 1;
 }
 
 // The stage of a pipeline's device that a layer of its model belongs to.
@@ -50,10 +51,10 @@ TimesAStep times_a_step(const Settings& s, int rank, const Bucket& bucket) {
   }
   const PipelinePlan plan = pipeline_plan(s);
   const int device = mesh_of(s, rank).at(Axis::pp);
-  const int stage = stage_of(plan, device, bucket.layer);
+  const int stage = stage_of(plan, device, bucket.last_layer());
   std::vector<int> users{stage};
   const int last = plan.schedule.stages - 1;
-  if (s.model.tied && stage == 0 && bucket.layer == 0 &&
+  if (s.model.tied && stage == 0 && bucket.last_layer() == 0 &&
       std::ranges::count(StagePlacement(plan.schedule).stages_on(device), last) > 0) {
     users.push_back(last);
   }

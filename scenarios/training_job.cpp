@@ -6,6 +6,7 @@
 #include "models/resume.hpp"
 #include "models/text.hpp"
 #include "parallel/expert/groups_in_turn.hpp"
+#include "parallel/pipeline/bucket_borders.hpp"
 #include "scenarios/model_settings.hpp"
 #include "scenarios/parallel_options.hpp"
 #include "scenarios/pipeline_settings.hpp"
@@ -121,10 +122,14 @@ std::vector<std::vector<std::size_t>> counts_of_stages(const Settings& s, int de
 }  // namespace
 
 std::vector<Bucket> buckets_of(const Settings& s, int rank, Held held) {
-  return cut_buckets(s.parallel.pp > 1 ? counts_of_stages(s, mesh_of(s, rank).at(Axis::pp), held)
-                                       : counts_held(s, held),
-                     s.dp.bucket, size_of(element_type(s)), holders_of(s, held, rank).size,
-                     static_cast<std::size_t>(s.dp.alignment));
+  BucketRules rules = bucket_rules(s);
+  const int device = mesh_of(s, rank).at(Axis::pp);
+  if (s.parallel.pp > 1) {
+    const PipelinePlan plan = pipeline_plan(s);
+    rules.borders = bucket_borders(plan.schedule, plan.split, device, s.model.tied);
+  }
+  return cut_buckets(s.parallel.pp > 1 ? counts_of_stages(s, device, held) : counts_held(s, held),
+                     rules, size_of(element_type(s)), holders_of(s, held, rank).size);
 }
 
 std::size_t frozen_elements(const Settings& s, int rank) {
@@ -146,10 +151,7 @@ const std::string& gradient_algorithm(const Settings& s) {
 }
 
 ShardsPlan shards_of(const Settings& s) {
-  return {.shards = s.ranks,
-          .microbatches = s.parallel.microbatches,
-          .bucket = s.dp.bucket,
-          .alignment = static_cast<std::size_t>(s.dp.alignment)};
+  return {.shards = s.ranks, .microbatches = s.parallel.microbatches, .buckets = bucket_rules(s)};
 }
 
 ShardsPlan shards_as_run(const Settings& s, const AllReduce* planted) {

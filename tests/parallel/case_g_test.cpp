@@ -19,7 +19,7 @@ std::vector<double> elements(const Tensor& tensor) {
 // ---- G1: padding that spans several ranks -------------------------------------------------------
 
 TEST(CaseG1, TheShardMapLeavesThePaddingToTheLastRanks) {
-  const auto large = cut_buckets({{266240}}, Bytes{1 << 30}, 4, 768, 1536).front();
+  const auto large = cut_buckets({{266240}}, {.alignment = 1536}, 4, 768).front();
   EXPECT_EQ(shard_size(large, 768), 348U);
   EXPECT_EQ(large.padded - large.count, 1024U);
   EXPECT_EQ(real_elements(large, 768, 764), 348U);
@@ -28,7 +28,7 @@ TEST(CaseG1, TheShardMapLeavesThePaddingToTheLastRanks) {
   EXPECT_EQ(real_elements(large, 768, 767), 0U);
   EXPECT_TRUE(pieces_of({large}, 768, 767).empty());
 
-  const auto small = cut_buckets({{5}}, Bytes{1 << 30}, 4, 4, 8).front();
+  const auto small = cut_buckets({{5}}, {.alignment = 8}, 4, 4).front();
   EXPECT_EQ(shard_size(small, 4), 2U);
   const std::vector<std::size_t> real{2, 2, 1, 0};
   for (int r = 0; r < 4; ++r) {
@@ -105,7 +105,7 @@ TEST(CaseG1, PaddingIsInNoNormNoDecayAndNoGatheredTensor) {
     run_ranks_tested(4, small_job(), [&](Rank& rank) {
       GivenRun part = run;  // the sum over the ranks is the same
       part.layers[0].gradient = [](std::size_t i) { return static_cast<double>(i + 1) / 4; };
-      const auto end = run_given(rank, part, {.stage = stage, .alignment = 8});
+      const auto end = run_given(rank, part, {.stage = stage, .buckets = {.alignment = 8}});
       EXPECT_DOUBLE_EQ(end.norm, std::sqrt(55.0)) << stage;
       const std::vector<std::size_t> real{2, 2, 1, 0};
       const auto r = static_cast<std::size_t>(rank.id());
@@ -176,7 +176,7 @@ TiedTable train_tied_table(const TrainingPlan& plan, int ranks, std::size_t rows
   const auto shards = run_ranks_tested(ranks, {}, [&](Rank& rank) {
     const auto model = make_model({rank.memory(), rank.clock()}, plan.model, plan.data.seed);
     Zero zero(rank.world(), rank.memory(), *model,
-              {.stage = 3, .bucket = Bytes{1}, .alignment = 12 * rows, .fault = fault});
+              {.stage = 3, .buckets = {.limit = Bytes{1}, .alignment = 12 * rows}, .fault = fault});
     const auto optimizer = make_optimizer(plan.optimizer, rank.memory(), zero.parameters());
     const auto share = 8 / static_cast<std::size_t>(rank.size());
     DataParallelStep step(
@@ -242,7 +242,8 @@ GivenRun three_buckets() {
 TEST(CaseG5, EveryElementOfEveryBucketMovesByTheLearningRate) {
   for (const int stage : {1, 2, 3}) {
     run_ranks_tested(2, small_job(), [&](Rank& rank) {
-      const auto end = run_given(rank, three_buckets(), {.stage = stage, .bucket = Bytes{32}});
+      const auto end =
+          run_given(rank, three_buckets(), {.stage = stage, .buckets = {.limit = Bytes{32}}});
       ASSERT_EQ(end.held.size(), 6U);
       for (const double value : end.held) {
         EXPECT_NEAR(value, -0.01, 1e-9) << stage;
@@ -257,7 +258,7 @@ TEST(CaseG5Control, APieceThatCountsAThirdStepMovesBy0639OfTheLearningRate) {
   run_ranks_tested(2, small_job(), [&](Rank& rank) {
     GivenRun run = three_buckets();
     run.before = [](Optimizer& optimizer) { *optimizer.state().back().steps = 2; };
-    const auto end = run_given(rank, run, {.stage = 3, .bucket = Bytes{32}});
+    const auto end = run_given(rank, run, {.stage = 3, .buckets = {.limit = Bytes{32}}});
     ASSERT_EQ(end.held.size(), 6U);
     for (std::size_t i = 0; i < end.held.size(); ++i) {
       EXPECT_NEAR(end.held[i] / -0.01, i < 4 ? 1 : 0.639, 5e-4) << i;

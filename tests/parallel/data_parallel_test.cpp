@@ -16,7 +16,8 @@ TEST(DataParallel, EqualsOneProcessInThreadsToo) {
   const auto plan = small_plan(16, DType::f64);
   const auto truth = train_alone(plan);
   const auto seen =
-      train_on({.ranks = 4, .options = {.bucket = Bytes{512}}, .as = Ranks::threads}, plan, truth);
+      train_on({.ranks = 4, .options = {.buckets = {.limit = Bytes{512}}}, .as = Ranks::threads},
+               plan, truth);
   EXPECT_LT(seen.gradients.absolute, 1e-12);
   EXPECT_GT(truth.back().gradient_norm, 1e-3);
 }
@@ -26,8 +27,8 @@ TEST(DataParallel, AFaultIsFarOutsideTheGate) {
   const auto truth = train_alone(plan);
   for (const Fault fault : {Fault::sum_not_mean, Fault::last_bucket_dropped,
                             Fault::contribution_lost, Fault::weights_not_broadcast}) {
-    const auto seen =
-        train_on({.ranks = 4, .options = {.bucket = Bytes{512}, .fault = fault}}, plan, truth);
+    const auto seen = train_on(
+        {.ranks = 4, .options = {.buckets = {.limit = Bytes{512}}, .fault = fault}}, plan, truth);
     EXPECT_GT(seen.gradients.absolute, 1e-6) << static_cast<int>(fault);
   }
 }
@@ -45,11 +46,12 @@ TEST(CaseF2, ReducingEveryMicrobatchGivesTheSameGradient) {
   const auto plan = small_plan(32);
   const auto truth = train_alone(plan);
   for (const bool overlap : {true, false}) {
-    const auto seen = train_on(
-        {.ranks = 4,
-         .options = {.bucket = Bytes{512}, .overlap = overlap, .sync_every_microbatch = true},
-         .microbatches = 4},
-        plan, truth);
+    const auto seen = train_on({.ranks = 4,
+                                .options = {.buckets = {.limit = Bytes{512}},
+                                            .overlap = overlap,
+                                            .sync_every_microbatch = true},
+                                .microbatches = 4},
+                               plan, truth);
     EXPECT_LT(seen.gradients.absolute, 1e-6) << overlap;
   }
 }

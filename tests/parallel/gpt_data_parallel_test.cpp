@@ -11,11 +11,13 @@ TEST(GptDataParallel, EqualsOneProcessTiedOrNot) {
     const auto plan = small_gpt_plan(16, tied, DType::f64);
     const auto truth = train_alone(plan);
     for (const int ranks : {2, 3, 4, 8}) {
-      const auto seen = train_on({.ranks = ranks, .options = {.bucket = Bytes{2048}}}, plan, truth);
+      const auto seen =
+          train_on({.ranks = ranks, .options = {.buckets = {.limit = Bytes{2048}}}}, plan, truth);
       EXPECT_LT(seen.gradients.absolute, 1e-12) << ranks << " ranks, tied " << tied;
     }
     const auto faulty = train_on(
-        {.options = {.bucket = Bytes{2048}, .fault = Fault::last_bucket_dropped}}, plan, truth);
+        {.options = {.buckets = {.limit = Bytes{2048}}, .fault = Fault::last_bucket_dropped}}, plan,
+        truth);
     EXPECT_GT(faulty.gradients.absolute, 1e-6) << "the control, tied " << tied;
   }
 }
@@ -31,8 +33,9 @@ TEST(GptDataParallel, UnevenBatchesAndMicrobatchesWithoutATokenGiveTheGradientOf
 
 TEST(GptDataParallel, ATiedTablesBucketLeavesLast) {
   const auto plan = small_gpt_plan(1, true);
-  const auto buckets = cut_buckets(tensor_counts(plan.model), Bytes{2048}, sizeof(float), 2);
-  EXPECT_EQ(buckets.back().layer, 0U);
+  const auto buckets =
+      cut_buckets(tensor_counts(plan.model), {.limit = Bytes{2048}}, sizeof(float), 2);
+  EXPECT_EQ(buckets.back().last_layer(), 0U);
   EXPECT_EQ(buckets.back().count, 256U * 12U);
 }
 

@@ -63,11 +63,11 @@ inline std::vector<double> train(Rank& rank, const Leg& on, const TrainingPlan& 
   std::unique_ptr<Zero> zero;
   if (on.stage == 0) {
     dp = std::make_unique<DataParallel>(rank.world(), rank.memory(), model->layers(),
-                                        DataParallelOptions{.bucket = Bytes{1}});
+                                        DataParallelOptions{.buckets = {.limit = Bytes{1}}});
     dp->broadcast_weights();
   } else {
     zero = std::make_unique<Zero>(rank.world(), rank.memory(), *model,
-                                  ZeroOptions{.stage = on.stage, .bucket = Bytes{1}});
+                                  ZeroOptions{.stage = on.stage, .buckets = {.limit = Bytes{1}}});
   }
   const auto parameters = zero ? zero->parameters() : flatten(model->layers());
   const auto optimizer = make_optimizer(plan.optimizer, rank.memory(), parameters);

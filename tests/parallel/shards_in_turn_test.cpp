@@ -31,7 +31,7 @@ bool has_bits_of(const std::vector<StepRecord>& truth, const TrainingPlan& plan,
     const auto model = make_model({rank.memory(), rank.clock()}, plan.model, plan.data.seed);
     const auto parameters = flatten(model->layers());
     DataParallel dp(rank.world(), rank.memory(), model->layers(),
-                    {.bucket = Bytes{256}, .all_reduce = algorithm});
+                    {.buckets = {.limit = Bytes{256}}, .all_reduce = algorithm});
     const auto optimizer = make_optimizer(plan.optimizer, rank.memory(), parameters);
     DataParallelStep step(rank.world(), dp, *model, plan, microbatches);
     bool same = true;
@@ -53,14 +53,15 @@ TEST(ShardsInTurn, HaveTheBitsOfTheCollectiveWhoseOrderTheyFollow) {
         return order_of_run(all_reduce_call(algorithm), ranks, 0, n).order;
       };
       return train_shards_in_turn(
-          plan, {.shards = ranks, .microbatches = 2, .order = order, .bucket = Bytes{256}});
+          plan,
+          {.shards = ranks, .microbatches = 2, .order = order, .buckets = {.limit = Bytes{256}}});
     };
     for (const AllReduce& row : all_reduce_algorithms()) {
       const std::string name(row.name);
       EXPECT_TRUE(has_bits_of(in(name), plan, name, 2)) << name;
     }
-    const auto in_rank_order =
-        train_shards_in_turn(plan, {.shards = ranks, .microbatches = 2, .bucket = Bytes{256}});
+    const auto in_rank_order = train_shards_in_turn(
+        plan, {.shards = ranks, .microbatches = 2, .buckets = {.limit = Bytes{256}}});
     EXPECT_TRUE(has_bits_of(in_rank_order, plan, "direct", 2));
     EXPECT_FALSE(has_bits_of(in_rank_order, plan, "ring", 2));
   }

@@ -54,6 +54,7 @@ struct TensorTraining {
   TensorParallelOptions options{};
   int microbatches = 1;
   Bytes bucket{4096};
+  BucketBy by = BucketBy::size;
   Ranks as = Ranks::processes;
 };
 
@@ -73,7 +74,7 @@ inline void train_tensor_rank(Rank& rank, const TensorTraining& on, const Traini
                               {.cut = tp.cut(), .seam = tp.seam()});
   const auto layers = model->layers();
   const auto parameters = flatten(layers);
-  DataParallelOptions options{.bucket = on.bucket};
+  DataParallelOptions options{.buckets = {.limit = on.bucket, .by = on.by}};
   options.complete = [&](std::size_t layer) { tp.sum_partial_gradients(layers[layer]); };
   DataParallel dp(dp_group, rank.memory(), layers, options);
   const auto optimizer = make_optimizer(plan.optimizer, rank.memory(), parameters);

@@ -48,7 +48,7 @@ TensorSeen train_zero_rank(Rank& rank, const TensorTraining& on, const TrainingP
   const auto layers = model->layers();
   const auto parts = parts_in(flatten(layers));
   const auto tensors = tensors_in(*model);
-  options.bucket = on.bucket;
+  options.buckets.limit = on.bucket;
   options.complete = [&](std::size_t layer) { tp.sum_partial_gradients(layers[layer]); };
   options.counts = [&](const Parameter& part) { return tp.counts_here(part.piece->layout); };
   options.add_parts = [&](double squares) { return tp.sum(squares); };
@@ -111,7 +111,7 @@ TEST(TensorZero, EqualsOneProcessInEveryStageOnEveryMesh) {
       for (const bool sequence : {false, true}) {
         for (const int stage : {1, 2, 3}) {
           expect_f64({.mesh = mesh, .options = {.sequence = sequence}}, plan,
-                     {.stage = stage, .alignment = 6}, truth);
+                     {.stage = stage, .buckets = {.alignment = 6}}, truth);
         }
       }
     }
@@ -156,7 +156,8 @@ Bits bits_of_data_parallelism(Rank& rank, const TensorTraining& on, const Traini
   const Mesh mesh(on.mesh, rank.id());
   const auto counts = tensor_counts(std::get<GptConfig>(plan.model), on.mesh.tp);
   const auto buckets =
-      cut_buckets(counts, on.bucket, size_of(dtype_of(plan.model)), on.mesh.dp, alignment);
+      cut_buckets(counts, {.limit = on.bucket, .by = on.by, .alignment = alignment},
+                  size_of(dtype_of(plan.model)), on.mesh.dp);
   const auto pieces = pieces_of(buckets, on.mesh.dp, mesh.at(Axis::dp));
   std::vector<std::size_t> tensors;
   for (const auto& layer : counts) {
@@ -174,10 +175,12 @@ TEST(TensorZero, HasTheBitsOfDataParallelismOnTheSameMesh) {
   for (const std::string optimizer : {"sgd", "adamw"}) {
     const TrainingPlan plan = gpt_plan(small_gpt(DType::f32), optimizer);
     const auto truth = train_alone(plan);
-    const TensorTraining on{.mesh = {.tp = 4, .dp = 2}, .options = {.sequence = true}};
-    run_ranks_tested(on.mesh.ranks(), job_of(on, plan), [&](Rank& rank) {
-      const Bits dp = bits_of_data_parallelism(rank, on, plan, 1);
+    const TensorTraining by_size{.mesh = {.tp = 4, .dp = 2}, .options = {.sequence = true}};
+    run_ranks_tested(by_size.mesh.ranks(), job_of(by_size, plan), [&](Rank& rank) {
       for (const int stage : {1, 2, 3}) {
+        TensorTraining on = by_size;
+        on.by = stage == 3 ? BucketBy::layer : BucketBy::size;
+        const Bits dp = bits_of_data_parallelism(rank, on, plan, 1);
         Bits zero;
         train_zero_rank(rank, on, plan, {.stage = stage}, truth, zero);
         EXPECT_EQ(zero.gradients, dp.gradients) << stage;

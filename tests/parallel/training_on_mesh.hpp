@@ -136,9 +136,10 @@ inline SeenOnMesh train_mesh_rank(Rank& rank, const OnMesh& on, const TrainingPl
                                   const std::vector<StepRecord>& truth) {
   const GptConfig& config = std::get<GptConfig>(plan.model);
   const auto places = places_by_name(config);
-  const ReplicatedOptions replicated{.zero = on.zero,
-                                     .data = {.bucket = Bytes{4096}, .fault = on.fault},
-                                     .sharded = {.stage = on.zero, .bucket = Bytes{4096}}};
+  const ReplicatedOptions replicated{
+      .zero = on.zero,
+      .data = {.buckets = {.limit = Bytes{4096}}, .fault = on.fault},
+      .sharded = {.stage = on.zero, .buckets = {.limit = Bytes{4096}}}};
   MeshTraining training(rank, plan,
                         {.shape = on.mesh,
                          .microbatches = on.microbatches,

@@ -135,8 +135,9 @@ std::vector<double> gradients_of_two(bool sync_every_microbatch, bool forgotten)
   const auto seen = run_ranks_tested(2, small_job(), [=](Rank& rank) {
     const auto model = model_with_c({rank.memory(), rank.clock()});
     const auto parameters = flatten(model->layers());
-    DataParallel dp(rank.world(), rank.memory(), model->layers(),
-                    {.bucket = Bytes{64}, .sync_every_microbatch = sync_every_microbatch});
+    DataParallel dp(
+        rank.world(), rank.memory(), model->layers(),
+        {.buckets = {.limit = Bytes{64}}, .sync_every_microbatch = sync_every_microbatch});
     const auto optimizer = make_optimizer({}, rank.memory(), parameters);
     DataParallelStep step(
         rank.world(), dp, *model, [&](int, int index) { return microbatch_of(rank.id(), index); },

@@ -9,7 +9,12 @@
 namespace ringside {
 namespace {
 
-constexpr Bytes small_bucket{1536};
+// Stage 3 has its buckets by layer, and so has what it is compared with.
+BucketRules buckets_for(int stage, std::size_t alignment = 1) {
+  return {.limit = Bytes{1536},
+          .by = stage == 3 ? BucketBy::layer : BucketBy::size,
+          .alignment = alignment};
+}
 
 struct Shape {
   const char* name;
@@ -38,10 +43,11 @@ TEST_P(ZeroBits, AreThoseOfDataParallelismInEveryStage) {
   for (const std::string optimizer : {"sgd", "adamw"}) {
     const auto plan = plan_for(shape, optimizer);
     run_ranks_tested(ranks, job_for(plan), [&](Rank& rank) {
-      const auto truth = dp_records(rank, plan, {.bucket = small_bucket}, 1);
+      const auto by_size = dp_records(rank, plan, {.buckets = buckets_for(1)}, 1);
+      const auto by_layer = dp_records(rank, plan, {.buckets = buckets_for(3)}, 1);
       for (const int stage : {1, 2, 3}) {
-        const auto seen =
-            zero_beside(rank, plan, {.stage = stage, .bucket = small_bucket}, 1, truth);
+        const auto seen = zero_beside(rank, plan, {.stage = stage, .buckets = buckets_for(stage)},
+                                      1, stage == 3 ? by_layer : by_size);
         EXPECT_TRUE(seen.gradient_bits) << optimizer << " stage " << stage;
         EXPECT_TRUE(seen.parameter_bits) << optimizer << " stage " << stage;
         EXPECT_LT(seen.norm, 1e-6) << optimizer << " stage " << stage;
@@ -59,11 +65,12 @@ TEST_P(ZeroBits, WithAccumulationAreThoseOfNoSyncOrOfEveryMicrobatch) {
     for (const int microbatches : {2, 4}) {
       SCOPED_TRACE(optimizer + ", " + std::to_string(microbatches) + " micro-batches");
       run_ranks_tested(ranks, job_for(plan), [&](Rank& rank) {
-        const auto no_sync = dp_records(rank, plan, {.bucket = small_bucket}, microbatches);
-        const auto every = dp_records(
-            rank, plan, {.bucket = small_bucket, .sync_every_microbatch = true}, microbatches);
         for (const int stage : {1, 2, 3}) {
-          const ZeroOptions options{.stage = stage, .bucket = small_bucket};
+          const ZeroOptions options{.stage = stage, .buckets = buckets_for(stage)};
+          const auto no_sync = dp_records(rank, plan, {.buckets = options.buckets}, microbatches);
+          const auto every =
+              dp_records(rank, plan, {.buckets = options.buckets, .sync_every_microbatch = true},
+                         microbatches);
           const auto seen =
               zero_beside(rank, plan, options, microbatches, stage == 1 ? no_sync : every);
           EXPECT_TRUE(seen.gradient_bits) << "stage " << stage;
@@ -92,16 +99,17 @@ INSTANTIATE_TEST_SUITE_P(, ZeroBits,
 TEST(Zero, OverlapPrefetchAndAlignmentChangeNoBit) {
   const auto plan = plan_for({"tied", true, true}, "adamw");
   run_ranks_tested(3, job_for(plan), [&](Rank& rank) {
-    const auto truth = dp_records(rank, plan, {.bucket = small_bucket}, 1);
     for (const int stage : {1, 2, 3}) {
+      const auto truth = dp_records(rank, plan, {.buckets = buckets_for(stage)}, 1);
       const auto seen = zero_beside(
-          rank, plan, {.stage = stage, .bucket = small_bucket, .overlap = false, .prefetch = false},
-          1, truth);
+          rank, plan,
+          {.stage = stage, .buckets = buckets_for(stage), .overlap = false, .prefetch = false}, 1,
+          truth);
       EXPECT_TRUE(seen.gradient_bits && seen.parameter_bits) << stage;
     }
-    const auto wider = dp_records(rank, plan, {.bucket = small_bucket, .alignment = 96}, 1);
+    const auto wider = dp_records(rank, plan, {.buckets = buckets_for(3, 96)}, 1);
     const auto seen =
-        zero_beside(rank, plan, {.stage = 3, .bucket = small_bucket, .alignment = 96}, 1, wider);
+        zero_beside(rank, plan, {.stage = 3, .buckets = buckets_for(3, 96)}, 1, wider);
     EXPECT_TRUE(seen.gradient_bits && seen.parameter_bits);
   });
 }
@@ -113,7 +121,8 @@ TEST(Zero, EqualsOneProcessInThreadsToo) {
   job.as = Ranks::threads;
   run_ranks_tested(3, job, [&](Rank& rank) {
     for (const int stage : {1, 2, 3}) {
-      const auto seen = zero_beside(rank, plan, {.stage = stage, .bucket = small_bucket}, 2, truth);
+      const auto seen =
+          zero_beside(rank, plan, {.stage = stage, .buckets = buckets_for(stage)}, 2, truth);
       EXPECT_LT(seen.gradient, 1e-12) << stage;
       EXPECT_LT(seen.parameter, 1e-12) << stage;
       EXPECT_LT(seen.norm, 1e-12) << stage;
@@ -129,10 +138,10 @@ TEST_P(ZeroClipped, IsDataParallelismClippedByTheGates) {
     plan.steps = 3;
     plan.clip = 0.5;
     run_ranks_tested(GetParam(), job_for(plan), [&](Rank& rank) {
-      const auto truth = dp_records(rank, plan, {.bucket = small_bucket}, 1);
+      const auto truth = dp_records(rank, plan, {.buckets = buckets_for(1)}, 1);
       EXPECT_LT(truth.front().clip_factor, 1);
       for (const int stage : {1, 2, 3}) {
-        ZeroOptions options{.stage = stage, .bucket = small_bucket};
+        ZeroOptions options{.stage = stage, .buckets = buckets_for(stage)};
         const auto seen = zero_beside(rank, plan, options, 1, truth);
         EXPECT_LT(seen.gradient, 1e-6) << optimizer << stage;
         EXPECT_LT(seen.parameter, 1e-6) << optimizer << stage;
@@ -154,9 +163,8 @@ ZeroSeen with_fault(Fault fault, int stage) {
   const auto plan = small_gpt_plan(9, false);
   const auto truth = train_alone(plan);
   const auto all = run_ranks_tested(4, job_for(plan), [&](Rank& rank) {
-    return zero_beside(rank, plan,
-                       {.stage = stage, .bucket = small_bucket, .alignment = 96, .fault = fault}, 1,
-                       truth);
+    return zero_beside(
+        rank, plan, {.stage = stage, .buckets = buckets_for(stage, 96), .fault = fault}, 1, truth);
   });
   ZeroSeen worst;
   for (const ZeroSeen& seen : all) {

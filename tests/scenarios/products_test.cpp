@@ -28,6 +28,17 @@ INSTANTIATE_TEST_SUITE_P(
         // a tied table whose both ends are on one device is gathered once for both
         "mesh/8 --set parallel.schedule=dualpipev --set parallel.zero=3 --set model.tied=true"
         " --set 'checks.run=[\"gradients\", \"traffic\"]'",
+        // a bucket over layers ends at a stage, and a table tied over stages is one alone
+        "mesh/8 --set model.tied=true --set dp.bucket_by=size --set parallel.zero=0"
+        " --set 'checks.run=[\"gradients\", \"replicas\", \"traffic\", \"model_state\"]'",
+        "mesh/8 --set model.tied=true --set dp.bucket_by=size --set parallel.zero=2"
+        " --set parallel.schedule=interleaved --set parallel.chunks=2 --set parallel.pp=2"
+        " --set 'checks.run=[\"gradients\", \"traffic\", \"model_state\"]'",
+        "mesh/8 --set model.tied=true --set dp.bucket_by=size --set parallel.schedule=dualpipe"
+        " --set 'checks.run=[\"gradients\", \"traffic\", \"zero_bits\"]'",
+        // nor does it hold experts and what is no expert's
+        "mesh/experts --set dp.bucket_by=size"
+        " --set 'checks.run=[\"gradients\", \"traffic\", \"zero_bits\", \"model_state\"]'",
         // checks that do not apply say so
         "mesh/8 --set parallel.zero=2 --set 'checks.run=[\"zero_bits\", \"shards\"]'",
         "mesh/experts --set 'checks.run=[\"shards\"]'", "cp/zigzag --set 'checks.run=[\"shards\"]'",

@@ -49,7 +49,7 @@ inline void train_context_rank(Rank& rank, const ContextTraining& on, const Trai
                               {.cut = tp.cut(), .seam = tp.seam(), .attention = cp.attention()});
   const auto layers = model->layers();
   const auto parameters = flatten(layers);
-  DataParallelOptions options{.bucket = Bytes{4096}, .fault = on.options.fault};
+  DataParallelOptions options{.buckets = {.limit = Bytes{4096}}, .fault = on.options.fault};
   options.complete = [&](std::size_t layer) { tp.sum_partial_gradients(layers[layer]); };
   DataParallel dp(gradient_group, rank.memory(), layers, options);
   const auto optimizer = make_optimizer(plan.optimizer, rank.memory(), parameters);

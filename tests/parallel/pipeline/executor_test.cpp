@@ -82,7 +82,7 @@ struct Device {
             make_gpt({rank.memory(), rank.clock()}, config, plan.data.seed,
                      {.layers = layers_of(layers, StagePlacement(schedule).stages_on(rank.id()))})),
         alone(rank, "dp" + std::to_string(rank.id()), {rank.id()}),
-        dp(alone, rank.memory(), model->layers(), {.bucket = Bytes{400}}),
+        dp(alone, rank.memory(), model->layers(), {.buckets = {.limit = Bytes{400}}}),
         step(rank.world(), schedule, dp, *model,
              [&plan](int s, int m) { return microbatch_of(plan, s, m); },
              {.layers = layers, .width = config.hidden, .costs = costs, .fault = fault}) {}
