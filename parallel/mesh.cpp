@@ -50,7 +50,7 @@ void require_expert_degree(const MeshShape& shape, int ep) {
 template <class Same>
 std::vector<int> among_replicas(const Mesh& mesh, Same same) {
   const auto replicas = mesh.members({Axis::cp, Axis::dp});
-  const int me = mesh.at(Axis::cp) + mesh.shape().cp * mesh.at(Axis::dp);
+  const int me = mesh.place_among({Axis::cp, Axis::dp});
   std::vector<int> members;
   for (int i = 0; i < static_cast<int>(replicas.size()); ++i) {
     if (same(i, me)) {
@@ -73,6 +73,7 @@ int MeshShape::extent(Axis axis) const {
 
 void require_usable(const MeshShape& shape, int ranks) {
   require_degrees(shape);
+  parse_order(text_of(shape.order));
   if (shape.ranks() == ranks) {
     return;
   }
@@ -95,10 +96,33 @@ Mesh::Mesh(MeshShape shape, int rank) : shape_(shape), rank_(rank) {
     throw BadUse("rank " + to_string(rank) + " is outside a mesh of " + degrees(shape) + ", " +
                  to_string(shape.ranks()) + " ranks");
   }
-  for (const Axis axis : all_axes) {
+  for (const Axis axis : shape.order) {
     at_[static_cast<std::size_t>(axis)] = rank % shape.extent(axis);
     rank /= shape.extent(axis);
   }
+}
+
+int Mesh::place_among(const std::vector<Axis>& axes) const {
+  int place = 0;
+  int stride = 1;
+  for (const Axis axis : shape_.order) {
+    if (std::ranges::find(axes, axis) != axes.end()) {
+      place += stride * at(axis);
+      stride *= shape_.extent(axis);
+    }
+  }
+  return place;
+}
+
+int Mesh::rank_with(Axis wanted, int place) const {
+  int stride = 1;
+  for (const Axis axis : shape_.order) {
+    if (axis == wanted) {
+      break;
+    }
+    stride *= shape_.extent(axis);
+  }
+  return rank_ + stride * (place - at(wanted));
 }
 
 std::vector<int> Mesh::members(std::vector<Axis> axes) const {

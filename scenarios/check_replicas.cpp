@@ -31,14 +31,16 @@ std::string replicas_seen(const Settings& settings, const TrainingOutcome& outco
 
 // What several tensor-parallel ranks of one replica hold: norms on all of them, a KV head on
 // `copies`.
-std::string copies_seen(const TrainingOutcome& outcome, std::size_t tp, std::size_t copies) {
+std::string copies_seen(const Settings& settings, const TrainingOutcome& outcome, int copies) {
   for (std::size_t s = 0; s < outcome.ranks.front().size(); ++s) {
     for (std::size_t r = 1; r < outcome.ranks.size(); ++r) {
       const auto& mine = outcome.ranks[r][s];
-      const std::size_t first = r / tp * tp;
-      const std::size_t holder = first + r % tp / copies * copies;
-      if (mine.copies_hash != outcome.ranks[first][s].copies_hash ||
-          mine.kv_hash != outcome.ranks[holder][s].kv_hash) {
+      const Mesh mesh = mesh_of(settings, static_cast<int>(r));
+      const auto at = [&](int place) -> const StepOutcome& {
+        return outcome.ranks[static_cast<std::size_t>(mesh.rank_with(Axis::tp, place))][s];
+      };
+      if (mine.copies_hash != at(0).copies_hash ||
+          mine.kv_hash != at(mesh.at(Axis::tp) / copies * copies).kv_hash) {
         return "rank " + std::to_string(r) + " differs at step " + std::to_string(s + 1);
       }
     }
@@ -56,9 +58,9 @@ Check no_replicas() {
 
 Checks check_parts(const CheckContext& context) {
   const Settings& s = context.settings;
-  const auto tp = static_cast<std::size_t>(s.parallel.tp);
-  const auto kv = static_cast<std::size_t>(s.model.kv_heads);
-  const std::string copies = copies_seen(context.main, tp, tp > kv ? tp / kv : 1);
+  const int tp = s.parallel.tp;
+  const int kv = s.model.kv_heads;
+  const std::string copies = copies_seen(s, context.main, tp > kv ? tp / kv : 1);
   Checks checks{holds(
       "replicas.copies", copies == "equal", copies, "equal on every holder",
       "gradients and values of norms" +

@@ -30,7 +30,7 @@ std::vector<std::ptrdiff_t> shape_over_nodes(const Settings& s, int rank) {
 // Tensor-parallel ranks have the same experts: sums by node must be the same sums.
 void check_copies_by_node(const Settings& s) {
   for (int r = 0; r < s.ranks && s.parallel.tp > 1 && !s.parallel.sp; ++r) {
-    const int first = r / s.parallel.tp * s.parallel.tp;
+    const int first = mesh_of(s, r).rank_with(Axis::tp, 0);
     if (shape_over_nodes(s, r) != shape_over_nodes(s, first)) {
       throw BadUse(fmt::format(
           "parallel.dispatch = by_node adds what experts give node by node, and ranks {} and {}, "

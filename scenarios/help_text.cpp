@@ -89,6 +89,7 @@ constexpr std::array<VerbText, 12> verbs{{
      "  ringside mesh --tp 8\n"
      "  ringside mesh --tp 8 --pp 4 --dp 2 --microbatches 8 --rank 9\n"
      "  ringside mesh --dp 128 --pp 16 --ep 64 --microbatches 16 --config deepseek-v3 --zero 1\n"
+     "      --order tp-cp-dp-pp     as published: experts on 8 machines\n"
      "\n"
      "Bytes are by formula, for bf16; times at the link's bandwidth, without latency or overlap.\n"
      "A plan that cannot run is refused, with the numbers and the nearest choices.\n"},

@@ -18,7 +18,7 @@ constexpr std::size_t most_ranks_named = 8;
 
 std::vector<Axis> axes_in_use(const MeshShape& shape) {
   std::vector<Axis> axes;
-  for (const Axis axis : all_axes) {
+  for (const Axis axis : shape.order) {
     if (shape.extent(axis) > 1) {
       axes.push_back(axis);
     }
@@ -33,7 +33,7 @@ std::string range(int first, int last) {
 }  // namespace
 
 int expert_place(const Mesh& mesh, int ep) {
-  return (mesh.at(Axis::cp) + mesh.shape().cp * mesh.at(Axis::dp)) % ep;
+  return mesh.place_among({Axis::cp, Axis::dp}) % ep;
 }
 
 std::vector<GridLine> grid_lines(const MeshShape& shape, int ep, const Cluster& cluster) {

@@ -1,6 +1,7 @@
 #include "scenarios/mesh_groups.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace ringside {
 
@@ -10,7 +11,12 @@ std::vector<RankGroup> groups_of(const MeshRequest& request) {
   const auto add = [&](std::string name, std::vector<int> members) {
     const auto place = std::ranges::find(members, request.rank) - members.begin();
     const LinkClass link = link_of(request.cluster, members);
-    groups.push_back({std::move(name), std::move(members), static_cast<int>(place), link});
+    std::set<int> nodes;
+    for (const int member : members) {
+      nodes.insert(request.cluster.node_of(member));
+    }
+    groups.push_back({std::move(name), std::move(members), static_cast<int>(place), link,
+                      static_cast<int>(nodes.size())});
   };
   for (const Axis axis : all_axes) {
     add(std::string(name_of(axis)), mesh.members({axis}));

@@ -14,6 +14,7 @@ struct RankGroup {
   std::vector<int> members;
   int place = 0;  // this rank's
   LinkClass link = LinkClass::self;
+  int nodes = 1;  // on which it lies
 };
 
 // tp, cp, pp, dp, dp x cp; with expert parallelism ep and expert dp.

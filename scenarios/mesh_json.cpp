@@ -41,6 +41,7 @@ Json plan_json(const MeshRequest& request) {
           {"pp", plan.mesh.pp},
           {"dp", plan.mesh.dp},
           {"ep", plan.ep},
+          {"order", text_of(plan.mesh.order)},
           {"sp", plan.sequence_parallel},
           {"zero", plan.zero},
           {"cp_form", plan.cp_form},
@@ -59,6 +60,7 @@ Json groups_json(const MeshRequest& request) {
     groups.push_back({{"group", group.name},
                       {"place", group.place},
                       {"members", group.members},
+                      {"nodes", group.nodes},
                       {"link", name_of(group.link)}});
   }
   return groups;

@@ -22,7 +22,7 @@ std::string counted(std::size_t count, std::string_view what, std::string_view m
 
 std::string degrees(const MeshPlan& plan) {
   std::string text;
-  for (const Axis axis : all_axes) {
+  for (const Axis axis : plan.mesh.order) {
     if (plan.mesh.extent(axis) > 1) {
       text +=
           fmt::format("{}{} {}", text.empty() ? "" : " x ", name_of(axis), plan.mesh.extent(axis));
@@ -41,6 +41,7 @@ std::string headline(const MeshRequest& request) {
                   counted(size(request.cluster.nodes(plan.mesh.ranks())), "node"), degrees(plan),
                   counted(plan.batch, "sample"), counted(request.sequence, "token"),
                   counted(size(plan.microbatches), "micro-batch", "es"));
+  text += plan.mesh.order == all_axes ? "" : "; order " + text_of(plan.mesh.order);
   text += plan.sequence_parallel ? "; sequence parallel" : "";
   text += plan.zero > 0 ? fmt::format("; ZeRO {}", plan.zero) : "";
   text += plan.mesh.cp > 1 ? fmt::format("; {} attention", plan.cp_form) : "";
@@ -86,12 +87,14 @@ std::string groups_text(const MeshRequest& request) {
   TextTable table({{.title = "group", .left = true},
                    {.title = "size"},
                    {.title = "place"},
+                   {.title = "nodes"},
                    {.title = "link", .left = true},
                    {.title = "ranks", .left = true}});
   for (const RankGroup& group : groups_of(request)) {
     if (group.members.size() > 1) {
       table.add({group.name, std::to_string(group.members.size()), std::to_string(group.place),
-                 std::string(name_of(group.link)), ranks_text(group.members)});
+                 std::to_string(group.nodes), std::string(name_of(group.link)),
+                 ranks_text(group.members)});
     }
   }
   return request.plan.mesh.ranks() > 1 ? "\n" + table.text() : "";

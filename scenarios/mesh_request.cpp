@@ -21,7 +21,7 @@ constexpr int most_tokens = 1 << 24;                // of a sample
 constexpr std::size_t most_in_a_step = 1ULL << 32;  // so that no figure wraps
 
 struct MeshWords {
-  Given tp, cp, pp, dp, ep, ranks, rank, gpus_per_node;
+  Given tp, cp, pp, dp, ep, order, ranks, rank, gpus_per_node;
   Given config, sequence, microbatches, batch;
   Given zero, cp_form, schedule, chunks;
   bool sp = false;
@@ -34,6 +34,8 @@ void declare(Flags& flags, MeshWords& words) {
   flags.value("--pp", "N", words.pp, "pipeline stages; 1");
   flags.value("--dp", "N", words.dp, "data parallelism; what the others leave of --ranks, or 1");
   flags.value("--ep", "N", words.ep, "expert parallelism, which divides dp x cp; 1");
+  flags.value("--order", "AXES", words.order,
+              "from inner to outer; tp-cp-pp-dp (DeepSeek-V3: tp-cp-dp-pp)");
   flags.value("--ranks", "N", words.ranks, "GPUs; tp x cp x pp x dp");
   flags.value("--gpus-per-node", "N", words.gpus_per_node, "ranks of a machine; 8");
   flags.value("--rank", "R", words.rank, "whose groups to show; 0");
@@ -72,6 +74,13 @@ MeshShape shape_of(const MeshWords& words) {
                   .pp = number_or("--pp", words.pp, 1, most_ranks),
                   .dp = number_or("--dp", words.dp, 1, most_ranks)};
   require_countable(shape);
+  if (words.order) {
+    try {
+      shape.order = parse_order(*words.order);
+    } catch (const BadUse& refusal) {
+      throw BadUse("--order: " + std::string(refusal.what()));
+    }
+  }
   if (words.ranks && !words.dp) {
     shape.dp = std::max(1, integer_of("--ranks", *words.ranks, 1, most_ranks) / shape.ranks());
   }

@@ -27,8 +27,11 @@ inline int data_parallel_ranks(const Settings& s) {
 BucketRules bucket_rules(const Settings& s);
 
 inline MeshShape mesh_shape(const Settings& s) {
-  return {
-      .tp = s.parallel.tp, .cp = s.parallel.cp, .pp = s.parallel.pp, .dp = data_parallel_ranks(s)};
+  return {.tp = s.parallel.tp,
+          .cp = s.parallel.cp,
+          .pp = s.parallel.pp,
+          .dp = data_parallel_ranks(s),
+          .order = parse_order(s.parallel.order)};
 }
 
 // Of gradients, losses and counted tokens.

@@ -202,6 +202,15 @@ void check_plan(const Settings& settings) {
   }
 }
 
+void resolve_order(Settings& settings) {
+  auto& order = settings.parallel.order;
+  try {
+    order = text_of(parse_order(order));
+  } catch (const BadUse& refusal) {
+    throw BadUse("parallel.order: " + std::string(refusal.what()));
+  }
+}
+
 void resolve_buckets(Settings& settings) {
   const bool gathered = settings.parallel.zero == 3;
   if (gathered && settings.dp.bucket_by == "size") {
@@ -218,6 +227,7 @@ void resolve_buckets(Settings& settings) {
 void check_all(Settings& settings) {
   resolve_ranks(settings);
   resolve_degrees(settings);
+  resolve_order(settings);
   resolve_buckets(settings);
   check_tensor_parallel(settings);
   check_context_parallel(settings);

@@ -46,6 +46,10 @@ Rows parallel_rows() {
           one_of({"number", "cost"}), &Settings::parallel, &ParallelSettings::stages),
       key("parallel.dp", "data-parallel degree; 0: what the other degrees leave",
           integer(0, most_ranks), &Settings::parallel, &ParallelSettings::dp),
+      key("parallel.order",
+          "the axes tp, cp, pp and dp from inner to outer: neighbours on the first share a machine "
+          "(DeepSeek-V3: tp-cp-dp-pp)",
+          text(), &Settings::parallel, &ParallelSettings::order),
       key("parallel.microbatches",
           "parts of a rank's batch, computed in turn before one optimizer step",
           integer(1, most_ranks), &Settings::parallel, &ParallelSettings::microbatches),

@@ -78,10 +78,11 @@ struct ParallelSettings {
   std::string split;    // of the bench of tensor parallelism; empty: a training
   std::string streams;  // of the bench of modelled time; empty: a training
   int pp = 1;
-  std::string schedule = "1f1b";  // this and the following two: of pp
-  int chunks = 1;                 // of interleaved
-  std::string stages = "number";  // how layers are dealt out: by number or by cost
-  int dp = 0;                     // 0: what the other degrees leave; resolve() fills it in
+  std::string schedule = "1f1b";      // this and the following two: of pp
+  int chunks = 1;                     // of interleaved
+  std::string stages = "number";      // how layers are dealt out: by number or by cost
+  int dp = 0;                         // 0: what the other degrees leave; resolve() fills it in
+  std::string order = "tp-cp-pp-dp";  // of the mesh's axes, from inner to outer
   int microbatches = 1;
   int zero = 0;                    // stage; 0: plain data parallelism
   bool prefetch = true;            // of stage 3

@@ -11,7 +11,12 @@ namespace ringside {
 namespace {
 
 int rank_at(const MeshShape& shape, int tp, int cp, int pp, int dp) {
-  return tp + shape.tp * (cp + shape.cp * (pp + shape.pp * dp));
+  int rank = 0;
+  for (const auto& [axis, place] :
+       {std::pair{Axis::tp, tp}, {Axis::cp, cp}, {Axis::pp, pp}, {Axis::dp, dp}}) {
+    rank = Mesh(shape, rank).rank_with(axis, place);
+  }
+  return rank;
 }
 
 }  // namespace

@@ -28,8 +28,73 @@ TEST(Mesh, InnerAxesAreNeighbours) {
   EXPECT_EQ(mesh.members({}), (Ranks{17}));
 }
 
-TEST(Mesh, TheGroupsOfAnAxisTileTheRanks) {
-  const MeshShape shape{.tp = 4, .cp = 2, .pp = 2, .dp = 3};
+TEST(Mesh, AnotherOrderMakesOtherNeighbours) {
+  // 17 = 1 + 2 (1 + 2 (1 + 3 * 1)): tp, then dp, then pp, then cp.
+  const Mesh mesh({.tp = 2, .cp = 2, .pp = 3, .dp = 2, .order = parse_order("tp-dp-pp-cp")}, 19);
+  EXPECT_EQ(mesh.at(Axis::tp), 1);
+  EXPECT_EQ(mesh.at(Axis::dp), 1);
+  EXPECT_EQ(mesh.at(Axis::pp), 1);
+  EXPECT_EQ(mesh.at(Axis::cp), 1);
+  EXPECT_EQ(mesh.members({Axis::dp}), (Ranks{17, 19}));
+  EXPECT_EQ(mesh.members({Axis::pp}), (Ranks{15, 19, 23}));
+  EXPECT_EQ(mesh.members({Axis::cp, Axis::dp}), (Ranks{5, 7, 17, 19}));
+  EXPECT_EQ(mesh.place_among({Axis::cp, Axis::dp}), 3);
+  EXPECT_EQ(mesh.rank_with(Axis::cp, 0), 7);
+  EXPECT_EQ(mesh.rank_with(Axis::pp, 2), 23);
+  EXPECT_EQ(expert_group(mesh, 2), (Ranks{17, 19}));
+  EXPECT_EQ(expert_data_group(mesh, 2), (Ranks{7, 19}));
+}
+
+std::size_t nodes_of(const Ranks& ranks) {
+  std::set<int> nodes;
+  for (const int r : ranks) {
+    nodes.insert(r / 8);
+  }
+  return nodes.size();
+}
+
+// DeepSeek-V3 (report, section 3.1): pp 16, ep 64 over 8 nodes of 8 GPUs.
+TEST(Mesh, DeepSeekV3sExpertsLieOn8NodesWithDpInsideAndOn64WithPpInside) {
+  MeshShape shape{.pp = 16, .dp = 128};
+  const auto inside = expert_group(Mesh(shape, 200), 64);
+  EXPECT_EQ(nodes_of(inside), 64U);
+  shape.order = parse_order("tp-cp-dp-pp");
+  const auto published = expert_group(Mesh(shape, 200), 64);
+  ASSERT_EQ(published.size(), 64U);
+  EXPECT_EQ(published.front(), 192);
+  EXPECT_EQ(published.back(), 255);
+  EXPECT_EQ(nodes_of(published), 8U);
+}
+
+TEST(Mesh, AnOrderNamesEveryAxisOnce) {
+  EXPECT_EQ(text_of(MeshShape{}.order), "tp-cp-pp-dp");
+  EXPECT_EQ(text_of(parse_order("dp, pp, cp, tp")), "dp-pp-cp-tp");
+  for (const auto& [order, said] :
+       {std::pair{"tp-dp-pp", "\"tp-dp-pp\" cp is missing: the nearest is tp-cp-dp-pp"},
+        {"tp-cp-ep-dp-pp", "ep is no axis, for it divides dp x cp: the nearest is tp-cp-dp-pp"},
+        {"dp-pp-dp-tp", "dp stands there twice: the nearest is dp-pp-tp-cp"},
+        {"tp-cp-pp-dq", "there is no axis \"dq\": the nearest is tp-cp-pp-dp"},
+        {"", "\"\" tp is missing: the nearest is tp-cp-pp-dp"}}) {
+    EXPECT_TRUE(has(refusal_of([&, text = order] { parse_order(text); }), said)) << order;
+  }
+  MeshShape twice;
+  twice.order = {Axis::tp, Axis::tp, Axis::pp, Axis::dp};
+  EXPECT_THROW(require_usable(twice, 1), BadUse);
+}
+
+class MeshInOrder : public testing::TestWithParam<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(, MeshInOrder,
+                         testing::Values("tp-cp-pp-dp", "tp-cp-dp-pp", "dp-pp-cp-tp",
+                                         "pp-tp-dp-cp"),
+                         [](const auto& made) {
+                           std::string name(made.param);
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+TEST_P(MeshInOrder, TheGroupsOfAnAxisTileTheRanks) {
+  const MeshShape shape{.tp = 4, .cp = 2, .pp = 2, .dp = 3, .order = parse_order(GetParam())};
   for (const Axis axis : all_axes) {
     std::set<int> seen;
     for (int r = 0; r < shape.ranks(); ++r) {
@@ -74,8 +139,8 @@ int strays(const MeshShape& shape, int ep, std::size_t size, Groups group_of) {
   return strays;
 }
 
-TEST(Mesh, ExpertGroupsAndExpertDataGroupsTileTheRanks) {
-  const MeshShape shape{.tp = 2, .cp = 2, .pp = 3, .dp = 6};
+TEST_P(MeshInOrder, ExpertGroupsAndExpertDataGroupsTileTheRanks) {
+  const MeshShape shape{.tp = 2, .cp = 2, .pp = 3, .dp = 6, .order = parse_order(GetParam())};
   for (const int ep : {1, 2, 3, 4, 6, 12}) {
     const auto size = static_cast<std::size_t>(ep);
     EXPECT_EQ(strays(shape, ep, size, expert_group), 0) << ep;

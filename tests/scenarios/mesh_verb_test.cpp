@@ -66,6 +66,22 @@ TEST(MeshVerb, ExpertGroupsDivideDpTimesCp) {
   EXPECT_EQ(document["rank"]["places"]["ep"], 6);
 }
 
+// As published: 2,048 GPUs, experts of 64 ranks on 8 machines.
+TEST(MeshVerb, WithDpInsidePpDeepSeekV3sExpertsAreOn8Machines) {
+  const std::string plan =
+      "--dp 128 --pp 16 --ep 64 --microbatches 16 --config deepseek-v3 --zero 1";
+  EXPECT_EQ(group_of(mesh(plan), "ep")["nodes"], 64);
+  const Json document = mesh(plan + " --order tp-cp-dp-pp --rank 200");
+  EXPECT_EQ(document["plan"]["order"], "tp-cp-dp-pp");
+  EXPECT_EQ(group_of(document, "ep")["nodes"], 8);
+  EXPECT_EQ(group_of(document, "ep")["members"].front(), 192);
+  EXPECT_EQ(group_of(document, "pp")["members"][1], 200);
+  EXPECT_EQ(document["rank"]["stages"], Json({1}));
+  EXPECT_EQ(document["grid"][200]["dp"], 72);
+  EXPECT_EQ(document["grid"][200]["pp"], 1);
+  EXPECT_EQ(document["grid"][200]["ep"], 8);
+}
+
 // A line of the grid is broken where another expert group begins, and not where none does.
 TEST(MeshVerb, ALineOfTheGridIsAStretchOfTheInnerAxis) {
   const auto pipelines =
@@ -100,6 +116,10 @@ TEST(MeshVerb, RefusesWithTheNumbersAndTheNearestChoices) {
         {"--cp 5 --cp-form ulysses",
          "the ranks may be 1, 2, 4, 8, 12, 24; the ring has no such limit"},
         {"--tp 2 --rank 2", "from 0 to 1"},
+        {"--dp 2 --order tp-dp",
+         "--order: an order names tp, cp, pp and dp once each, from inner "
+         "to outer, but in \"tp-dp\" cp is missing: the nearest is "
+         "tp-cp-pp-dp"},
         {"--config qwen3-8", "there is no such model; did you mean qwen3-8b? (take "},
         {"--tp 65536 --dp 2", "more than 65536 ranks"},
         {"--dp 65536 --sequence 16777216", "more than 4294967296 tokens"}}) {

@@ -39,6 +39,20 @@ INSTANTIATE_TEST_SUITE_P(
         // nor does it hold experts and what is no expert's
         "mesh/experts --set dp.bucket_by=size"
         " --set 'checks.run=[\"gradients\", \"traffic\", \"zero_bits\", \"model_state\"]'",
+        // axes in other orders: groups, shards, experts and stages lie elsewhere
+        "mesh/8 --set parallel.order=pp-dp-tp-cp --set 'checks.run=[\"gradients\", \"replicas\","
+        " \"traffic\", \"zero_bits\", \"model_state\", \"pipeline\"]'",
+        "mesh/8 --set parallel.order=dp-tp-cp-pp --set parallel.zero=3"
+        " --set cluster.nodes=2 --set cluster.gpus_per_node=4"
+        " --set 'checks.run=[\"gradients\", \"traffic\"]'",
+        "mesh/experts --set parallel.order=dp-cp-pp-tp"
+        " --set 'checks.run=[\"gradients\", \"replicas\", \"traffic\", \"zero_bits\"]'",
+        "ep/dispatch --ranks 8 --set parallel.tp=2 --set parallel.ep=2 --set parallel.cp=2"
+        " --set parallel.order=dp-tp-cp-pp --set parallel.dispatch=by_node"
+        " --set cluster.gpus_per_node=4 --set cluster.nodes=2"
+        " --set 'checks.run=[\"gradients\", \"traffic\"]'",
+        "tp/kv_replication --set parallel.order=dp-cp-pp-tp --set parallel.tp=4 --ranks 8"
+        " --set 'checks.run=[\"gradients\", \"replicas\", \"traffic\"]'",
         // checks that do not apply say so
         "mesh/8 --set parallel.zero=2 --set 'checks.run=[\"zero_bits\", \"shards\"]'",
         "mesh/experts --set 'checks.run=[\"shards\"]'", "cp/zigzag --set 'checks.run=[\"shards\"]'",
@@ -65,6 +79,9 @@ INSTANTIATE_TEST_SUITE_P(
     Products, RefusedProduct,
     testing::Values(
         Refused{"mesh/8 --set parallel.cp=65536 --set parallel.pp=65536", "at most 65536 can run"},
+        Refused{"mesh/8 --set parallel.order=tp-pp-dp",
+                "parallel.order: an order names tp, cp, pp and dp once each, from inner to outer, "
+                "but in \"tp-pp-dp\" cp is missing: the nearest is tp-cp-pp-dp"},
         Refused{"mesh/8 --ranks 6", "does not divide 6 ranks"},
         Refused{"ep/dispatch --ranks 8 --set parallel.tp=2 --set parallel.ep=2"
                 " --set parallel.dispatch=by_node --set cluster.gpus_per_node=3",

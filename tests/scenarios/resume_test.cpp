@@ -105,7 +105,9 @@ TEST(Resume, GoesOnFromStagesAndExpertsIntoAnyMeshAndBack) {
   for (const std::string mesh :
        {"--ranks 4 --set parallel.ep=4 --set parallel.zero=3",
         "--ranks 4 --set parallel.ep=2 --set parallel.pp=2 --set parallel.microbatches=4 "
-        "--set parallel.schedule=dualpipe"}) {
+        "--set parallel.schedule=dualpipe",
+        "--ranks 8 --set parallel.pp=2 --set parallel.tp=2 --set parallel.ep=2 "
+        "--set parallel.microbatches=4 --set parallel.zero=1 --set parallel.order=dp-pp-cp-tp"}) {
     SCOPED_TRACE(mesh);
     passed(folder, "ep/dispatch" + model + mesh + " --resume parts/step-2 --save y");
     passed(folder, piped + "--resume y");
