@@ -16,6 +16,7 @@ Settings anchor(int ranks, int stage) {
   s.model.sequence = 4096;
   s.parallel.zero = stage;
   s.dp.bucket = Bytes{4'000'000'000};
+  s.dp.bucket_by = "layer";
   s.train = {.steps = 1, .optimizer = "adamw", .batch = ranks};
   s.checks.run = {"traffic", "model_state"};
   resolve(s);
