@@ -20,13 +20,14 @@ struct StateDifference {
   std::vector<std::string> only_in_second{};
   std::vector<std::string> of_other_shape{};  // or type
   std::vector<std::string> of_other_bits{};
+  std::vector<std::string> not_finite{};  // in either, though both may have the same bits
   Deviation
       deviation{};  // of the floating-point tensors that both have, in the first's widest type
 
-  // Not a bit.
+  // Not a bit, and nothing that is infinite or no number.
   bool none() const {
     return only_in_first.empty() && only_in_second.empty() && of_other_shape.empty() &&
-           of_other_bits.empty();
+           of_other_bits.empty() && not_finite.empty();
   }
 };
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <optional>
 
@@ -38,6 +40,10 @@ std::optional<std::vector<double>> values(const HostTensor& tensor) {
   }
 }
 
+bool finite(const std::vector<double>& numbers) {
+  return std::ranges::all_of(numbers, [](double x) { return std::isfinite(x); });
+}
+
 }  // namespace
 
 StateDifference difference(const NamedTensors& first, const NamedTensors& second) {
@@ -58,6 +64,9 @@ StateDifference difference(const NamedTensors& first, const NamedTensors& second
       if (const auto numbers = values(tensor)) {
         a.push_back(*numbers);
         b.push_back(*values(other->second));
+        if (!finite(a.back()) || !finite(b.back())) {
+          found.not_finite.push_back(name);
+        }
         widest = tensor.dtype == DType::f64 ? DType::f64 : widest;
       }
     }

@@ -37,10 +37,44 @@ TEST(Deviation, SeesASignOfZeroAsOtherBitsButNoDistance) {
   EXPECT_FALSE(d.bit_equal);
 }
 
-TEST(Deviation, ANaNOnOneSideIsInfinitelyFar) {
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_TRUE(std::isinf(deviation({{1}}, {{nan}}, DType::f32).absolute));
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+TEST(Deviation, WhatIsNotFiniteIsInfinitelyFarFromEverythingItselfToo) {
+  for (const auto& [reference, run] : {std::pair{1.0, nan},
+                                       {nan, 1.0},
+                                       {nan, nan},
+                                       {infinity, infinity},
+                                       {-infinity, infinity},
+                                       {infinity, nan}}) {
+    const auto d = deviation({{2}, {1, reference}}, {{2}, {1, run}}, DType::f32);
+    EXPECT_EQ(d.absolute, infinity) << reference << ", " << run;
+    EXPECT_EQ(d.of_largest, infinity);
+    EXPECT_EQ(d.worst_tensor, infinity);
+    EXPECT_EQ(d.ulps, infinity);
+    EXPECT_EQ(d.not_finite.tensor, 1);
+    EXPECT_EQ(d.not_finite.index, 1U);
+    EXPECT_EQ(d.worst.tensor, 1);
+    EXPECT_EQ(relative(reference, run), infinity);
+  }
   EXPECT_FALSE(deviation({{nan}}, {{nan}}, DType::f32).bit_equal);
+}
+
+TEST(Deviation, NamesTheRunsOwnElementThatIsNotFiniteBeforeTheReferences) {
+  const auto d = deviation({{nan, 1}}, {{1, nan}}, DType::f64);
+  EXPECT_EQ(d.not_finite.index, 1U);
+  EXPECT_EQ(deviation({{1, 2}}, {{1, 2}}, DType::f64).not_finite.tensor, -1);
+}
+
+TEST(Deviation, NamesTheElementThatIsFurthestOffInAllAndInItsTensor) {
+  const auto d = deviation({{100, 200}, {0.001}}, {{100, 201}, {0.002}}, DType::f64);
+  EXPECT_EQ(d.worst.tensor, 0);
+  EXPECT_EQ(d.worst.index, 1U);
+  EXPECT_EQ(d.worst.run, 201);
+  EXPECT_EQ(d.worst.reference, 200);
+  EXPECT_EQ(d.worst_in_its.tensor, 1);
+  EXPECT_EQ(d.worst_in_its.index, 0U);
+  EXPECT_EQ(deviation({{1}}, {{1}}, DType::f64).worst.tensor, -1);
 }
 
 TEST(Deviation, RefusesOtherShapes) {

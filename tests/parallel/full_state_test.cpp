@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "parallel/tensor_parallel.hpp"
 #include "runtime/errors.hpp"
 #include "tests/models/single_device.hpp"
@@ -89,6 +91,15 @@ TEST(FullState, CopiesThatDifferAndElementsThatNobodyHasAreRefused) {
 HostTensor numbers(const std::vector<float>& elements) {
   const auto bytes = std::as_bytes(std::span(elements));
   return {DType::f32, {elements.size()}, {bytes.begin(), bytes.end()}};
+}
+
+TEST(FullState, WhatIsNotFiniteIsNoEqualState) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const NamedTensors state{{"fine", numbers({1})}, {"p", numbers({1, nan})}};
+  const StateDifference found = difference(state, state);
+  EXPECT_TRUE(found.of_other_bits.empty());
+  EXPECT_EQ(found.not_finite, std::vector<std::string>{"p"});
+  EXPECT_FALSE(found.none());
 }
 
 TEST(FullState, TwoStatesAreComparedByNameShapeAndBits) {
