@@ -1,10 +1,11 @@
-// docs/formats.md shows the table of settings as it is.
+// docs/formats.md shows the tables of settings and of checks as they are.
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <iterator>
 #include <string>
 
+#include "scenarios/checks.hpp"
 #include "scenarios/setting_keys.hpp"
 
 namespace ringside {
@@ -19,15 +20,32 @@ std::string table() {
   return text + "\n";
 }
 
-TEST(Formats, TheDocumentHasEveryKeyWithTypeDefaultAndMeaning) {
+std::string table_of_checks() {
+  std::string text = "\n| check | what it says |\n|---|---|\n";
+  for (const auto& [name, meaning, run] : check_rows()) {
+    text += "| `" + std::string(name) + "` | " + std::string(meaning) + " |\n";
+  }
+  return text + "\n";
+}
+
+// What stands between "<!-- name" and "<!-- end of name -->".
+std::string between_marks(const std::string& name) {
   std::ifstream in(RINGSIDE_SOURCE_DIR "/docs/formats.md");
   const std::string document{std::istreambuf_iterator<char>(in), {}};
-  const auto begin = document.find('\n', document.find("<!-- keys")) + 1;
-  const auto end = document.find("<!-- end of keys -->");
-  ASSERT_NE(end, std::string::npos);
-  EXPECT_EQ(document.substr(begin, end - begin), table())
+  const auto begin = document.find('\n', document.find("<!-- " + name)) + 1;
+  const auto end = document.find("<!-- end of " + name + " -->");
+  return end == std::string::npos ? "no such marks" : document.substr(begin, end - begin);
+}
+
+TEST(Formats, TheDocumentHasEveryKeyWithTypeDefaultAndMeaning) {
+  EXPECT_EQ(between_marks("keys"), table()) << "write this between the marks of docs/formats.md:\n"
+                                            << table();
+}
+
+TEST(Formats, TheDocumentHasEveryCheckWithItsSentence) {
+  EXPECT_EQ(between_marks("checks"), table_of_checks())
       << "write this between the marks of docs/formats.md:\n"
-      << table();
+      << table_of_checks();
 }
 
 }  // namespace
