@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "collectives/chunk.hpp"
+#include "parallel/batch_share.hpp"
 #include "parallel/expert/two_at_once.hpp"
 
 namespace ringside {
@@ -50,24 +50,12 @@ class StepHooks : public LayerHooks {
 
 }  // namespace
 
-SampleRange samples_of(const TrainingPlan& plan, Comm& group, int microbatches, int index) {
-  return samples_of(plan, group.rank(), group.size(), microbatches, index);
-}
-
-SampleRange samples_of(const TrainingPlan& plan, int replica, int replicas, int microbatches,
-                       int index) {
-  const Chunk mine = chunk_of(plan.batch, replicas, replica);
-  const Chunk part = chunk_of(mine.count, microbatches, index);
-  return {mine.first + part.first, part.count};
-}
-
 DataParallelStep::DataParallelStep(Comm& group, GradientReduction& dp, Model& model,
                                    const TrainingPlan& plan, int microbatches)
     : DataParallelStep(
           group, dp, model,
           [&group, &plan, microbatches](int step, int index) {
-            const auto [first, count] = samples_of(plan, group, microbatches, index);
-            return make_batch(plan.data, static_cast<std::uint64_t>(step), first, count);
+            return microbatch_of(plan, {group.rank(), group.size(), microbatches}, step, index);
           },
           microbatches) {}
 

@@ -19,18 +19,6 @@ struct StepTimes {
 // Micro-batch `index` of a step, of this rank. One without a token is an ordinary case.
 using Microbatches = std::function<Batch(int step, int index)>;
 
-struct SampleRange {
-  std::uint64_t first = 0;
-  std::uint64_t count = 0;
-};
-
-// Samples of a step that micro-batch `index` of this rank has: rank r takes chunk r of the plan's
-// batch, and cuts it again into micro-batches.
-SampleRange samples_of(const TrainingPlan& plan, Comm& group, int microbatches, int index);
-// The same of replica `replica` of `replicas`, where several ranks share its samples.
-SampleRange samples_of(const TrainingPlan& plan, int replica, int replicas, int microbatches,
-                       int index);
-
 class DataParallelStep {
  public:
   // `two_at_once`: micro-batches are taken in pairs, in order, and a last one alone
@@ -44,7 +32,7 @@ class DataParallelStep {
         microbatches_(microbatches),
         at_once_(two_at_once ? 2 : 1) {}
 
-  // The samples of samples_of. The plan outlives the step.
+  // Each rank of the group has a share of the batch (batch_share.hpp). The plan outlives the step.
   DataParallelStep(Comm& group, GradientReduction& dp, Model& model, const TrainingPlan& plan,
                    int microbatches);
 

@@ -4,6 +4,7 @@
 #include "collectives/chunk.hpp"
 #include "models/gradient_norm.hpp"
 #include "models/tensor_elements.hpp"
+#include "parallel/batch_share.hpp"
 #include "parallel/pipeline/bucket_borders.hpp"
 #include "runtime/errors.hpp"
 
@@ -176,9 +177,8 @@ GradientReduction& MeshTraining::make_reduction() {
 
 void MeshTraining::make_step(GradientReduction& reduction) {
   Microbatches batches = [this](int step, int index) {
-    const auto [first, count] =
-        samples_of(plan_, mesh_.at(Axis::dp), options_.shape.dp, options_.microbatches, index);
-    Batch batch = make_batch(plan_.data, static_cast<std::uint64_t>(step), first, count);
+    const BatchShare share{mesh_.at(Axis::dp), options_.shape.dp, options_.microbatches};
+    Batch batch = microbatch_of(plan_, share, step, index);
     return context_ ? context_->part_of(batch) : batch;
   };
   if (!options_.pipeline) {

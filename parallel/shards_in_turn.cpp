@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "collectives/chunk.hpp"
+#include "parallel/batch_share.hpp"
 
 namespace ringside {
 
@@ -74,11 +74,9 @@ class ShardsInTurn {
       const auto grad = p->grad.template as<T>();
       std::fill(grad.begin(), grad.end(), T(0));
     }
-    const Chunk mine = chunk_of(plan_.batch, shards_.shards, shard);
+    const BatchShare share{shard, shards_.shards, shards_.microbatches};
     for (int m = 0; m < shards_.microbatches; ++m) {
-      const Chunk part = chunk_of(mine.count, shards_.microbatches, m);
-      const Batch batch = make_batch(plan_.data, static_cast<std::uint64_t>(step),
-                                     mine.first + part.first, part.count);
+      const Batch batch = microbatch_of(plan_, share, step, m);
       sum.tokens += batch.tokens();
       sum.loss += model_.forward_backward(batch);
     }

@@ -1,17 +1,14 @@
 #include "scenarios/activation_formula.hpp"
 
-#include "collectives/chunk.hpp"
 #include "scenarios/model_settings.hpp"
 #include "scenarios/parallel_options.hpp"
 
 namespace ringside {
 
 ActivationFormula activation_formula(const Settings& s) {
-  const auto model = published_model(s.model.config);
+  const PublishedModel& model = counted_model_of(s);
   const auto samples =
-      chunk_of(chunk_of(static_cast<std::size_t>(s.train.batch), data_parallel_ranks(s), 0).count,
-               s.parallel.microbatches, 0)
-          .count;
+      samples_of(static_cast<std::uint64_t>(s.train.batch), batch_share_of(s, 0), 0).count;
   const auto tokens = static_cast<std::int64_t>(samples) * s.model.sequence;
   const auto element = static_cast<std::int64_t>(size_of(element_type(s)));
   const std::int64_t row = tokens * static_cast<std::int64_t>(model.config.hidden) * element;

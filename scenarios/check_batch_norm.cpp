@@ -23,11 +23,10 @@ Check local_statistics(const CheckContext& context, double loss_divisor) {
   const Settings& s = context.settings;
   Settings local = s;
   local.dp.sync_batch_norm = false;
-  const bool scaled = loss_divisor != 1;
-  const Reference truth =
-      scaled ? reference_of(s, plan_of(s, context.text, loss_divisor)) : context.truth;
-  const auto sound = context.run(s, truth, Fault::none, loss_divisor);
-  const auto faulty = context.run(local, truth, Fault::none, loss_divisor);
+  const ScaledRun* scaled = loss_divisor == 1 ? nullptr : &context.scaled(loss_divisor);
+  const TrainingOutcome& sound = scaled ? scaled->outcome : context.main;
+  const auto faulty =
+      context.run(local, scaled ? scaled->truth : context.truth, Fault::none, loss_divisor);
   const std::string name = scaled ? "local_statistics_loss_over_100" : "local_statistics";
   return judge_control(name, training_gates(s.model.dtype, local, faulty),
                        training_gates(s.model.dtype, s, sound));
@@ -45,7 +44,7 @@ Checks check_batch_norm(const CheckContext& context) {
   }
   std::int64_t sent = 0;
   std::int64_t formula = 0;
-  for (const auto& row : compare_traffic(s, context.main.job)) {
+  for (const auto& row : compare_traffic(s, context.main.job, context.truth)) {
     sent += row.label == "statistics" ? row.sent : 0;
     formula += row.label == "statistics" ? row.sent_formula : 0;
   }

@@ -2,7 +2,6 @@
 // gate.
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -175,15 +174,11 @@ Checks check_controls(const CheckContext& context) {
       continue;
     }
     context.progress("control " + std::string(control.name));
-    const bool scaled = control.loss_divisor != 1;
-    const Reference truth =
-        scaled ? reference_of(s, plan_of(s, context.text, control.loss_divisor)) : context.truth;
-    const auto faulty = context.run(s, truth, control.fault, control.loss_divisor);
-    std::optional<TrainingOutcome> without;
-    if (scaled) {
-      without = context.run(s, truth, Fault::none, control.loss_divisor);
-    }
-    const TrainingOutcome& sound = without ? *without : context.main;
+    const ScaledRun* scaled =
+        control.loss_divisor == 1 ? nullptr : &context.scaled(control.loss_divisor);
+    const TrainingOutcome& sound = scaled ? scaled->outcome : context.main;
+    const auto faulty =
+        context.run(s, scaled ? scaled->truth : context.truth, control.fault, control.loss_divisor);
     std::string reason = untouched(control, s);
     const bool same = same_run(faulty, sound);
     if (reason.empty() && same) {

@@ -109,7 +109,9 @@ Check check_copies(const CheckContext& context, std::int64_t copies) {
   }
   Settings unlimited = s;
   unlimited.model.router_top_groups = 0;
-  const std::int64_t without = across_nodes(count_routing(unlimited, context.text));
+  const TrainingPlan plan = plan_of(unlimited, context.text);
+  const std::int64_t without =
+      across_nodes(count_routing(unlimited, plan, reference_of(unlimited, plan)));
   return beside(name, copies, Than::less, without, " without a limit", note);
 }
 
@@ -120,7 +122,7 @@ Checks check_routing(const CheckContext& context) {
   if (!has_experts(s)) {
     return {without_experts("routing.nodes_of_a_token")};
   }
-  const RoutingCounted counted = count_routing(s, context.text);
+  const RoutingCounted counted = count_routing(s, plan_of(s, context.text), context.truth);
   const RoutingOutcome seen = routing_seen(context);
   const double mean = static_cast<double>(counted.nodes) /
                       static_cast<double>(std::max<std::int64_t>(1, counted.tokens));
@@ -178,9 +180,11 @@ Checks check_straggler(const CheckContext& context) {
   }
   Settings balanced = s;
   balanced.model.hot = 0;
-  const auto even = context.run(balanced, reference_of(balanced, plan_of(balanced, context.text)));
-  const double rows = over_mean(count_routing(s, context.text).rows);
-  const double rows_even = over_mean(count_routing(balanced, context.text).rows);
+  const TrainingPlan plan = plan_of(balanced, context.text);
+  const Reference truth = reference_of(balanced, plan);
+  const auto even = context.run(balanced, truth);
+  const double rows = over_mean(count_routing(s, plan_of(s, context.text), context.truth).rows);
+  const double rows_even = over_mean(count_routing(balanced, plan, truth).rows);
   const Time here = time_of_steps(context.main);
   const Time there = time_of_steps(even);
   return {lesson(holds("straggler.rows", rows > rows_even, fmt::format("{:.4f}", rows),

@@ -1,10 +1,10 @@
 // Exposed communication: the modelled time from the end of the last rank's backward to the last
 // gradient.
 #include "scenarios/checks.hpp"
+#include "scenarios/inputs.hpp"
 #include "scenarios/model_settings.hpp"
 #include "scenarios/outcome_figures.hpp"
 #include "scenarios/overlap_formula.hpp"
-#include "scenarios/scenario_file.hpp"
 
 namespace ringside {
 
@@ -79,7 +79,7 @@ Checks check_exposed(const CheckContext& context) {
   if (s.checks.peer.empty()) {
     return checks;
   }
-  Settings other = load_scenario(find_scenario(s.checks.peer));
+  Settings other = peer_of(s);
   other.ranks = s.ranks;
   other.cluster = s.cluster;
   other.links = s.links;

@@ -3,10 +3,10 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "scenarios/checks.hpp"
+#include "scenarios/inputs.hpp"
 #include "scenarios/model_settings.hpp"
 #include "scenarios/outcome_figures.hpp"
 #include "scenarios/overlap_formula.hpp"
-#include "scenarios/scenario_file.hpp"
 
 namespace ringside {
 
@@ -78,7 +78,7 @@ double share(Time part, Time whole) {
 // executed.
 Check check_beside_peer(const CheckContext& context, const OverlapFormula& here) {
   const Settings& s = context.settings;
-  Settings other = load_scenario(find_scenario(s.checks.peer));
+  Settings other = peer_of(s);
   other.ranks = s.ranks;
   constexpr std::string_view name = "exposed.share_of_communication";
   if (!at_true_scale(other) || !has_formula(other)) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "models/published_config.hpp"
 #include "scenarios/checks.hpp"
 #include "scenarios/exit_codes.hpp"
 #include "scenarios/model_settings.hpp"
@@ -16,14 +15,14 @@ namespace {
 // One input of [tokens, hidden] for every layer, attention and MLP together, of a rank's
 // micro-batch.
 std::int64_t layer_inputs_by_formula(const Settings& s) {
-  const std::int64_t samples =
-      s.train.batch / (std::int64_t{data_parallel_ranks(s)} * s.parallel.microbatches);
-  const std::int64_t tokens = samples * s.model.sequence / s.parallel.cp;
+  const auto samples =
+      samples_of(static_cast<std::uint64_t>(s.train.batch), batch_share_of(s, 0), 0).count;
+  const std::int64_t tokens = static_cast<std::int64_t>(samples) * s.model.sequence / s.parallel.cp;
   const auto element = static_cast<std::int64_t>(size_of(element_type(s)));
   if (!at_true_scale(s)) {
     return tokens * s.model.hidden * s.model.layers * element;
   }
-  const PublishedConfig config = published_config(s.model.config);
+  const PublishedConfig& config = counted_model_of(s).config;
   return tokens * static_cast<std::int64_t>(config.hidden * config.layers) * element;
 }
 

@@ -85,9 +85,9 @@ Checks check_learning_rate(const CheckContext& context) {
   const Reference there = reference_of(other, plan_of(other, context.text));
   const TrainingPlan alone = plan_of(one, context.text);
   const Values from = first_weights(alone);
-  const Values to = reference_of(one, alone).back().parameters;
-  const double here_share = share_of_the_way(from, to, context.truth.back().parameters);
-  const double there_share = share_of_the_way(from, to, there.back().parameters);
+  const Values to = reference_of(one, alone).steps.back().parameters;
+  const double here_share = share_of_the_way(from, to, context.truth.steps.back().parameters);
+  const double there_share = share_of_the_way(from, to, there.steps.back().parameters);
   const bool plain = s.train.lr_batch == 0;
   Checks checks = judged(
       {.plain = plain ? here_share : there_share, .by_rule = plain ? there_share : here_share},

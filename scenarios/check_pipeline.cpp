@@ -9,10 +9,10 @@
 #include "runtime/errors.hpp"
 #include "scenarios/checks.hpp"
 #include "scenarios/control.hpp"
+#include "scenarios/inputs.hpp"
 #include "scenarios/parallel_options.hpp"
 #include "scenarios/pipeline_settings.hpp"
 #include "scenarios/plural.hpp"
-#include "scenarios/scenario_file.hpp"
 
 namespace ringside {
 
@@ -203,9 +203,7 @@ Checks check_pipeline(const CheckContext& context) {
                     .gate = "reported",
                     .verdict = CheckVerdict::pass,
                     .note = "embedding, blocks, final norm and head"});
-  const bool pair =
-      !s.checks.peer.empty() &&
-      load_scenario(find_scenario(s.checks.peer)).parallel.stages != s.parallel.stages;
+  const bool pair = !s.checks.peer.empty() && peer_of(s).parallel.stages != s.parallel.stages;
   if (pair) {
     checks.push_back(check_balance(context));
   }

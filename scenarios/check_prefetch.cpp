@@ -2,7 +2,6 @@
 // and without it.
 #include "scenarios/checks.hpp"
 #include "scenarios/outcome_figures.hpp"
-#include "scenarios/scenario_file.hpp"
 #include "scenarios/traffic_formula.hpp"
 
 namespace ringside {

@@ -56,7 +56,7 @@ Checks check_shards(const CheckContext& context) {
              .verdict = CheckVerdict::not_applicable,
              .note = "its ranks have more to do with each other than shards of a batch"}};
   }
-  const auto averaged = train_shards_in_turn(plan_of(s, context.text), shards_of(s));
+  const Reference averaged{.steps = train_shards_in_turn(plan_of(s, context.text), shards_of(s))};
   Checks checks = training_gates("shards_averaged", s, context.run(s, averaged));
   if (reductions_of(s) > 1) {
     checks.push_back({.name = "shards_in_order.bits",
@@ -66,7 +66,8 @@ Checks check_shards(const CheckContext& context) {
                       .note = "one process knows the orders of reductions once a step"});
     return checks;
   }
-  const auto same_order = train_shards_in_turn(plan_of(s, context.text), shards_as_run(s));
+  const Reference same_order{.steps =
+                                 train_shards_in_turn(plan_of(s, context.text), shards_as_run(s))};
   const std::string seen = bits_seen(context.run(s, same_order));
   const std::string note = "added as the expressions of " + gradient_algorithm(s) + " say";
   const std::string order = "; that order is worth " + ulps_text(context.main);

@@ -1,13 +1,12 @@
 // Traffic: the bytes that the run counted beside those of the formula, for every rank.
 #include <algorithm>
 
-#include "models/text.hpp"
 #include "scenarios/checks.hpp"
 #include "scenarios/context_formula.hpp"
 #include "scenarios/expert_traffic.hpp"
+#include "scenarios/inputs.hpp"
 #include "scenarios/model_settings.hpp"
 #include "scenarios/pipeline_formula.hpp"
-#include "scenarios/scenario_file.hpp"
 #include "scenarios/tensor_formula.hpp"
 #include "scenarios/traffic_formula.hpp"
 
@@ -45,7 +44,7 @@ TrafficComparison compare(int rank, std::string operation, std::string label, st
 
 // What travels between the ranks that share a model.
 std::vector<TrafficComparison> compare_tensor_traffic(const Settings& s, const JobResult& job) {
-  const std::string text = text_of(s);
+  const std::string_view text = text_of(s);
   const auto counted_under = [](const RankReport& report, auto wanted) {
     Figures figures;
     for (const auto& sum : report.sums) {
@@ -83,7 +82,7 @@ std::vector<TrafficComparison> compare_tensor_traffic(const Settings& s, const J
 
 // What attention sends between the ranks that share samples.
 std::vector<TrafficComparison> compare_context_traffic(const Settings& s, const JobResult& job) {
-  const std::string text = text_of(s);
+  const std::string_view text = text_of(s);
   std::vector<TrafficComparison> rows;
   for (int r = 0; r < s.ranks; ++r) {
     Figures figures;
@@ -100,7 +99,7 @@ std::vector<TrafficComparison> compare_context_traffic(const Settings& s, const 
 
 // What travels between the stages of a pipeline.
 std::vector<TrafficComparison> compare_pipeline_traffic(const Settings& s, const JobResult& job) {
-  const std::string text = text_of(s);
+  const std::string_view text = text_of(s);
   std::vector<TrafficComparison> rows;
   for (int r = 0; r < s.ranks; ++r) {
     const RankReport& report = job.ranks[static_cast<std::size_t>(r)].report;
@@ -129,7 +128,8 @@ std::vector<TrafficComparison> compare_pipeline_traffic(const Settings& s, const
 
 }  // namespace
 
-std::vector<TrafficComparison> compare_traffic(const Settings& s, const JobResult& job) {
+std::vector<TrafficComparison> compare_traffic(const Settings& s, const JobResult& job,
+                                               const Reference& truth) {
   std::vector<TrafficComparison> rows;
   if (s.parallel.tp > 1) {
     rows = compare_tensor_traffic(s, job);
@@ -143,7 +143,8 @@ std::vector<TrafficComparison> compare_traffic(const Settings& s, const JobResul
     rows.insert(rows.end(), more.begin(), more.end());
   }
   if (has_experts(s)) {
-    const auto more = compare_expert_traffic(s, count_routing(s, text_of(s)), job);
+    const auto more =
+        compare_expert_traffic(s, count_routing(s, plan_of(s, text_of(s)), truth), job);
     rows.insert(rows.end(), more.begin(), more.end());
   }
   for (int r = 0; r < s.ranks; ++r) {
@@ -181,9 +182,9 @@ std::vector<TrafficComparison> compare_traffic(const Settings& s, const JobResul
 
 namespace {
 
-std::int64_t busiest_receiver(const Settings& s, const JobResult& job) {
+std::int64_t busiest_receiver(const Settings& s, const JobResult& job, const Reference& truth) {
   std::int64_t most = 0;
-  for (const auto& row : compare_traffic(s, job)) {
+  for (const auto& row : compare_traffic(s, job, truth)) {
     most = std::max(most, row.label == "gradients" ? row.received : 0);
   }
   return most;
@@ -204,8 +205,7 @@ std::string compared(const std::vector<TrafficComparison>& rows) {
 // The same training with the peer scenario's all-reduce: whose busiest rank receives less?
 Checks check_busiest(const CheckContext& context) {
   Settings other = context.settings;
-  other.collectives.all_reduce =
-      load_scenario(find_scenario(context.settings.checks.peer)).collectives.all_reduce;
+  other.collectives.all_reduce = peer_of(other).collectives.all_reduce;
   if (other.collectives.all_reduce == context.settings.collectives.all_reduce) {
     return {
         {.name = "busiest.rank_receives",
@@ -215,8 +215,8 @@ Checks check_busiest(const CheckContext& context) {
          .note = context.settings.checks.peer + " takes " + other.collectives.all_reduce + " too"}};
   }
   const auto there = context.run(other, context.truth);
-  const std::int64_t mine = busiest_receiver(context.settings, context.main.job);
-  const std::int64_t theirs = busiest_receiver(other, there.job);
+  const std::int64_t mine = busiest_receiver(context.settings, context.main.job, context.truth);
+  const std::int64_t theirs = busiest_receiver(other, there.job, context.truth);
   const bool plain = context.settings.collectives.all_reduce == "naive";
   return {lesson(
       holds("busiest.rank_receives", plain ? mine >= theirs : mine <= theirs, std::to_string(mine),
@@ -265,7 +265,7 @@ Check dispatched_in_all(const std::vector<TrafficComparison>& rows) {
 
 Checks check_traffic(const CheckContext& context) {
   const Settings& s = context.settings;
-  const auto rows = compare_traffic(s, context.main.job);
+  const auto rows = compare_traffic(s, context.main.job, context.truth);
   std::int64_t differing = 0;
   std::int64_t gradients = 0;
   for (const auto& row : rows) {

@@ -72,6 +72,16 @@ std::span<const std::string_view> check_names() {
   return names;
 }
 
+const ScaledRun& CheckContext::scaled(double loss_divisor) const {
+  auto found = scaled_runs->find(loss_divisor);
+  if (found == scaled_runs->end()) {
+    ScaledRun made{reference_of(settings, plan_of(settings, text, loss_divisor)), {}};
+    made.outcome = run(settings, made.truth, Fault::none, loss_divisor);
+    found = scaled_runs->emplace(loss_divisor, std::move(made)).first;
+  }
+  return found->second;
+}
+
 TrainingOutcome CheckContext::run(const Settings& other, const Reference& reference, Fault fault,
                                   double loss_divisor) const {
   if (at_true_scale(other)) {

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <memory>
 #include <span>
 #include <string_view>
 
@@ -13,6 +15,12 @@
 #include "scenarios/training_job.hpp"
 
 namespace ringside {
+
+// The scenario without a fault, its loss scaled down, beside one process.
+struct ScaledRun {
+  Reference truth;
+  TrainingOutcome outcome;
+};
 
 // What a check can look at.
 struct CheckContext {
@@ -23,6 +31,11 @@ struct CheckContext {
   JobOptions options;           // for further jobs: no log, no trace
   std::function<void(std::string_view)> progress;
   std::vector<std::string> changed{};  // what the command line changed in the scenario
+  std::shared_ptr<std::map<double, ScaledRun>> scaled_runs =
+      std::make_shared<std::map<double, ScaledRun>>();
+
+  // By the divisor of the loss; made when it is first asked for.
+  const ScaledRun& scaled(double loss_divisor) const;
 
   // A further job of the scenario with other settings.
   TrainingOutcome run(const Settings& other, const Reference& reference, Fault fault = Fault::none,
@@ -94,6 +107,7 @@ Check check_does_not_fit(const Settings& settings);
 Check check_capacity_lifted(const Settings& settings);
 
 // Every row of a rank's traffic that a formula speaks of, counted and computed.
-std::vector<TrafficComparison> compare_traffic(const Settings& settings, const JobResult& job);
+std::vector<TrafficComparison> compare_traffic(const Settings& settings, const JobResult& job,
+                                               const Reference& truth);
 
 }  // namespace ringside

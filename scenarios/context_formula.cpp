@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "collectives/chunk.hpp"
 #include "models/gpt_cut.hpp"
 #include "scenarios/model_settings.hpp"
 #include "scenarios/parallel_options.hpp"
@@ -63,17 +62,12 @@ std::size_t rows_of_sample(const Settings& s, std::size_t length) {
 // For each sample that a rank has a part of, its length and the blocks that run it on this rank.
 void for_samples(const Settings& s, std::string_view text, int rank,
                  const std::function<void(std::size_t length, int blocks)>& see) {
-  const int replica = mesh_of(s, rank).at(Axis::dp);
-  const int count = s.parallel.microbatches;
-  const TrainingPlan plan = plan_of(s, text);
-  for (int i = 0; i < s.train.steps * count; ++i) {
-    const auto step = static_cast<std::uint64_t>(plan.first_step() + i / count);
-    const auto part = samples_of(plan, replica, s.parallel.dp, count, i % count);
-    const int blocks = layers_here(s, rank, i % count).blocks;
-    for (const std::size_t length : make_batch(plan.data, step, part.first, part.count).lengths) {
+  for_each_microbatch(plan_of(s, text), batch_share_of(s, rank), [&](int m, const Batch& batch) {
+    const int blocks = layers_here(s, rank, m).blocks;
+    for (const std::size_t length : batch.lengths) {
       see(length, blocks);
     }
-  }
+  });
 }
 
 Figures context_formula(const Settings& s, std::string_view text, int rank) {

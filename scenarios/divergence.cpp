@@ -95,8 +95,8 @@ Divergence find_divergence(const DivergenceRequest& request) {
   Divergence divergence;
   for (const std::string optimizer : {"sgd", "adamw"}) {
     const Settings s = longer(request.settings, optimizer);
-    const auto definition =
-        train_shards_in_turn(plan_of(s, request.text), shards_as_run(s, request.planted));
+    const Reference definition{
+        .steps = train_shards_in_turn(plan_of(s, request.text), shards_as_run(s, request.planted))};
     const auto outcome =
         run_training({.settings = s, .all_reduce = request.planted, .options = request.options},
                      request.text, definition);

@@ -3,8 +3,6 @@
 #include <map>
 #include <set>
 
-#include "collectives/chunk.hpp"
-#include "parallel/data_parallel_step.hpp"
 #include "scenarios/expert_settings.hpp"
 #include "scenarios/expert_traffic.hpp"
 #include "scenarios/model_settings.hpp"
@@ -149,19 +147,15 @@ class Devices {
 
 }  // namespace
 
-RoutingCounted count_routing(const Settings& s, std::string_view text) {
-  TrainingPlan plan = plan_of(s, text);
-  std::get<GptConfig>(plan.model).recompute = Recompute::none;  // which would route again
-  const GroupsInTurn truth = train_groups_in_turn(plan, s.parallel.dp, s.parallel.microbatches);
+RoutingCounted count_routing(const Settings& s, const TrainingPlan& plan, const Reference& truth) {
   RoutingCounted counted;
   counted.ranks.resize(static_cast<std::size_t>(s.ranks));
   counted.rows.resize(static_cast<std::size_t>(s.ranks));
   Counting counting(s, counted);
   const Devices devices(s);
-  for (const RoutedGroup& group : truth.groups) {
-    const auto [first, count] =
-        samples_of(plan, group.rank, s.parallel.dp, s.parallel.microbatches, group.microbatch);
-    const Batch batch = make_batch(plan.data, static_cast<std::uint64_t>(group.step), first, count);
+  for (const RoutedGroup& group : truth.routed) {
+    const BatchShare share{group.rank, s.parallel.dp, s.parallel.microbatches};
+    const Batch batch = microbatch_of(plan, share, group.step, group.microbatch);
     counting.take(
         group.routing,
         token_sources(s, batch.lengths, devices.of(group.label, group.microbatch), group.rank));

@@ -3,12 +3,11 @@
 #pragma once
 
 #include <array>
-#include <string_view>
 #include <vector>
 
-#include "parallel/expert/groups_in_turn.hpp"
 #include "runtime/traffic.hpp"
 #include "scenarios/run_report.hpp"
+#include "scenarios/training_job.hpp"
 
 namespace ringside {
 
@@ -31,8 +30,9 @@ struct RoutingCounted {
   std::vector<std::int64_t> rows{};  // choices computed by each rank
 };
 
-// Of a training of the scenario in one process, on `text`.
-RoutingCounted count_routing(const Settings& settings, std::string_view text);
+// Of a training of the scenario in one process.
+RoutingCounted count_routing(const Settings& settings, const TrainingPlan& plan,
+                             const Reference& truth);
 
 // Rows for the report, of every rank, forward and backward together: dispatch and combine, the
 // weights of choices, what is counted before, and what routers sum after.

@@ -8,6 +8,9 @@ namespace ringside {
 
 struct FigureInputs {
   PublishedModel anchor = published_model("qwen3.8-27b");
+  PublishedModel llama = published_model("llama-3-405b");
+  PublishedModel qwen = published_model("qwen3-8b");
+  PublishedModel deepseek = published_model("deepseek-v3");
   Cluster cluster{};               // 160 GB/s, 50 GB/s and 400 TFLOP/s by default
   double card_bytes = 80e9;        // device memory of a GPU
   double tokens = 4096;            // of a micro-batch

@@ -5,7 +5,7 @@ namespace ringside {
 
 std::vector<Figure> expert_parallel_figures(const FigureInputs& in) {
   constexpr double ways = 64;
-  const PublishedModel model = published_model("deepseek-v3");
+  const PublishedModel& model = in.deepseek;
   const ExpertsConfig& experts = *model.config.experts;
   const double held = static_cast<double>(experts.routed) / ways;
   const double parameters = static_cast<double>(model.count("routed_experts"));

@@ -84,7 +84,7 @@ Executed same(double value, std::string summed) {
 }  // namespace
 
 std::map<std::string, Executed> executed_expert_figures(const FigureInputs& inputs) {
-  const PublishedModel model = published_model("deepseek-v3");
+  const PublishedModel& model = inputs.deepseek;
   const ExpertsConfig& experts = *model.config.experts;
   const int ranks = inputs.many_ranks;
   const Placement placement(experts.routed, ranks);

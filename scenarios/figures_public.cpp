@@ -93,10 +93,10 @@ Figure llama_row(std::string id, double tp, double cp, double pp, double dp) {
                 "GPUs", grouped(gpus));
 }
 
-std::vector<Figure> llama_and_sizes() {
-  const PublishedModel llama = published_model("llama-3-405b");
-  const PublishedModel qwen = published_model("qwen3-8b");
-  const PublishedModel deepseek = published_model("deepseek-v3");
+std::vector<Figure> llama_and_sizes(const FigureInputs& in) {
+  const PublishedModel& llama = in.llama;
+  const PublishedModel& qwen = in.qwen;
+  const PublishedModel& deepseek = in.deepseek;
   const std::size_t main_model =
       deepseek.count() - deepseek.count("mtp") - deepseek.count("mtp_shared_copy");
   const double most = 8 * 1 * 16 * 128;
@@ -118,10 +118,10 @@ std::vector<Figure> llama_and_sizes() {
 
 }  // namespace
 
-std::vector<Figure> public_figures(const FigureInputs&) {
+std::vector<Figure> public_figures(const FigureInputs& in) {
   std::vector<Figure> all = zero_figure_1();
   for (const auto& part :
-       {megatron_and_pipelines(), activations_and_deepseek(), llama_and_sizes()}) {
+       {megatron_and_pipelines(), activations_and_deepseek(), llama_and_sizes(in)}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

@@ -16,6 +16,7 @@ TrainingOutcome step_of(const FigureInputs& in, int stage, std::string recompute
   s.ranks = in.ranks;
   s.cluster.gpus_per_node = in.ranks;
   s.model.config = in.anchor.config.name;
+  s.files.model = {s.model.config, std::make_shared<PublishedModel>(in.anchor)};
   s.model.sequence = static_cast<int>(in.tokens);
   s.parallel.zero = stage;
   s.parallel.recompute = std::move(recompute);

@@ -51,7 +51,7 @@ std::string measures(const Settings& settings) {
 std::vector<std::vector<std::size_t>> counts_of_published(const Settings& settings, int ranks) {
   const bool blocks = recompute_of(settings) == Recompute::full;
   std::vector<std::vector<std::size_t>> counts;
-  for (const PublishedLayer& layer : published_model(settings.model.config).layers) {
+  for (const PublishedLayer& layer : counted_model_of(settings).layers) {
     if (!blocks || !continues_block(layer)) {
       counts.emplace_back();
     }
@@ -97,15 +97,19 @@ bool has_experts(const Settings& settings) {
   return settings.model.experts > 0;
 }
 
+const PublishedModel& counted_model_of(const Settings& settings) {
+  return settings.files.model.of(settings.model.config);
+}
+
 PublishedModel published_model_of(const Settings& settings) {
-  PublishedModel model = published_model(settings.model.config);
-  return settings.costs.account == "chapter" ? by_chapter_account(std::move(model)) : model;
+  const PublishedModel& model = counted_model_of(settings);
+  return settings.costs.account == "chapter" ? by_chapter_account(model) : model;
 }
 
 std::optional<Settings> by_other_account(Settings settings) {
   std::string& account = settings.costs.account;
   account = account == "chapter" ? "counted" : "chapter";
-  return account == "chapter" && published_config(settings.model.config).experts
+  return account == "chapter" && counted_model_of(settings).config.experts
              ? std::nullopt
              : std::optional(std::move(settings));
 }

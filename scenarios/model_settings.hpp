@@ -21,7 +21,10 @@ bool at_true_scale(const Settings& settings);
 // Whether the model is a mixture of experts that is computed with.
 bool has_experts(const Settings& settings);
 
-// The published model of model.config, with the costs of costs.account.
+// The published model of model.config, as resolve() had it read.
+const PublishedModel& counted_model_of(const Settings& settings);
+
+// The same with the costs of costs.account.
 PublishedModel published_model_of(const Settings& settings);
 
 // The same scenario by the other account; none where the chapter has none, for experts.

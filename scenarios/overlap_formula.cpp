@@ -5,6 +5,7 @@
 
 #include "scenarios/duration_formula.hpp"
 #include "scenarios/model_settings.hpp"
+#include "scenarios/parallel_options.hpp"
 #include "scenarios/training_job.hpp"
 
 namespace ringside {
@@ -57,7 +58,9 @@ class BucketsOnLink {
 
 OverlapFormula overlap_formula(const Settings& s, const Link& link) {
   const PublishedModel model = published_model_of(s);
-  const std::int64_t tokens = std::int64_t{s.model.sequence} * s.train.batch / s.ranks;
+  const auto samples =
+      samples_of(static_cast<std::uint64_t>(s.train.batch), batch_share_of(s, 0), 0).count;
+  const std::int64_t tokens = static_cast<std::int64_t>(samples) * s.model.sequence;
   BucketsOnLink buckets(s, link);
   OverlapFormula formula{.all_reduce = buckets.all(), .last_bucket = buckets.last()};
   for (std::size_t i = model.layers.size(); i-- > 0;) {

@@ -120,6 +120,7 @@ void apply_overrides(Settings& settings, const Overrides& overrides) {
 
 std::vector<std::string> changed_by(const Overrides& overrides, Settings scenario,
                                     const Settings& run) {
+  scenario.files = run.files;  // the same names are not read again
   try {
     resolve(scenario);
   } catch (const BadUse&) {  // it could only run with the changes: compared as it is written

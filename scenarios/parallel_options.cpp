@@ -84,6 +84,10 @@ Mesh mesh_of(const Settings& s, int rank) {
   return {mesh_shape(s), rank};
 }
 
+BatchShare batch_share_of(const Settings& s, int rank) {
+  return {mesh_of(s, rank).at(Axis::dp), data_parallel_ranks(s), s.parallel.microbatches};
+}
+
 ContextParallelOptions context_options(const Settings& s, Fault fault) {
   return {.form = parse_context_form(s.parallel.cp_form),
           .layout = parse_context_layout(s.parallel.cp_layout),

@@ -6,6 +6,7 @@
 
 #include "models/loss_scale.hpp"
 #include "models/optimizer.hpp"
+#include "parallel/batch_share.hpp"
 #include "parallel/mesh_plan.hpp"
 #include "parallel/mesh_training.hpp"
 #include "scenarios/settings.hpp"
@@ -21,6 +22,9 @@ inline int gradient_ranks(const Settings& s) {
 inline int data_parallel_ranks(const Settings& s) {
   return gradient_ranks(s) / s.parallel.cp;
 }
+
+// The rank's among the replicas.
+BatchShare batch_share_of(const Settings& settings, int rank);
 
 // How the settings cut gradients into buckets: dp.bucket_by, and where it leaves that open, by
 // size; ZeRO-3 by layer. Of a pipeline without its borders.

@@ -1,6 +1,5 @@
 #include "scenarios/pipeline_formula.hpp"
 
-#include "collectives/chunk.hpp"
 #include "parallel/shard_map.hpp"
 #include "scenarios/model_settings.hpp"
 #include "scenarios/parallel_options.hpp"
@@ -11,12 +10,8 @@ namespace ringside {
 
 namespace {
 
-// Rows that travel of a micro-batch of one step.
-std::int64_t rows_of(const Settings& s, const TrainingPlan& plan, int dp_rank, int step,
-                     int index) {
-  const auto [first, count] =
-      samples_of(plan, dp_rank, s.parallel.dp, s.parallel.microbatches, index);
-  const Batch batch = make_batch(plan.data, static_cast<std::uint64_t>(step), first, count);
+// Rows that travel of a micro-batch.
+std::int64_t rows_of(const Settings& s, const Batch& batch) {
   std::size_t rows = 0;
   for (const std::size_t length : batch.lengths) {
     rows +=
@@ -46,14 +41,10 @@ Figures stages_formula(const Settings& s, std::string_view text, int rank) {
   const Mesh mesh = mesh_of(s, rank);
   const Schedule schedule = schedule_of(s);
   const StagePlacement placement(schedule);
-  const TrainingPlan plan = plan_of(s, text);
   std::int64_t rows = 0;
-  for (int step = 0; step < s.train.steps; ++step) {
-    for (int m = 0; m < schedule.microbatches; ++m) {
-      rows += crossings(placement, schedule.stages, m, mesh.at(Axis::pp)) *
-              rows_of(s, plan, mesh.at(Axis::dp), step, m);
-    }
-  }
+  for_each_microbatch(plan_of(s, text), batch_share_of(s, rank), [&](int m, const Batch& batch) {
+    rows += crossings(placement, schedule.stages, m, mesh.at(Axis::pp)) * rows_of(s, batch);
+  });
   const std::int64_t bytes = rows * s.model.hidden * element_of(s);
   return {bytes, bytes};
 }

@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "parallel/pipeline/generators.hpp"
-#include "parallel/pipeline/schedule_csv.hpp"
 #include "parallel/pipeline/validate.hpp"
 #include "runtime/errors.hpp"
 #include "scenarios/model_settings.hpp"
@@ -18,7 +17,7 @@ namespace {
 
 Schedule from_file(const Settings& s) {
   const auto& p = s.parallel;
-  Schedule schedule = read_schedule(p.schedule);
+  const Schedule& schedule = s.files.schedule.of(p.schedule);
   require_valid(schedule);
   const auto devices = static_cast<int>(schedule.devices.size());
   if (devices != p.pp || schedule.microbatches != p.microbatches) {

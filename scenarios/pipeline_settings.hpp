@@ -10,7 +10,8 @@
 
 namespace ringside {
 
-// The schedule by its name, or out of a CSV file; valid. Throws BadUse with what disagrees.
+// The schedule by its name, or as it was read of a CSV file; valid. Throws BadUse with what
+// disagrees.
 Schedule schedule_of(const Settings& settings);
 
 // Layers of each stage of that schedule.

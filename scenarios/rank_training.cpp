@@ -151,7 +151,7 @@ class RankTraining {
 
 // What the reference has of this rank's part of the model.
 const StepRecord& RankTraining::own_reference(int step) {
-  const StepRecord& whole = reference_[static_cast<std::size_t>(step)];
+  const StepRecord& whole = reference_.steps[static_cast<std::size_t>(step)];
   if (parts_.empty()) {
     return whole;
   }

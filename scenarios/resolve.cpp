@@ -14,6 +14,7 @@
 #include "runtime/errors.hpp"
 #include "runtime/files/input_file.hpp"
 #include "scenarios/expert_settings.hpp"
+#include "scenarios/inputs.hpp"
 #include "scenarios/model_settings.hpp"
 #include "scenarios/overrides.hpp"
 #include "scenarios/parallel_options.hpp"
@@ -225,6 +226,7 @@ void resolve_buckets(Settings& settings) {
 }
 
 void check_all(Settings& settings) {
+  read_plan_files(settings);
   resolve_ranks(settings);
   resolve_degrees(settings);
   resolve_order(settings);

@@ -24,10 +24,7 @@ DataPosition data_position(const Settings& s, const TrainingPlan& plan) {
   return position;
 }
 
-void check_checkpoints(const Settings& s, std::string_view text) {
-  if (!s.train.resume.empty()) {
-    plan_of(s, text);
-  }
+void require_place_for_checkpoints(const Settings& s) {
   if (!s.train.save.empty()) {
     std::error_code failed;
     std::filesystem::create_directories(s.train.save, failed);

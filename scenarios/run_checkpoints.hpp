@@ -1,8 +1,6 @@
 // Where a run goes on from, and where it leaves its training.
 #pragma once
 
-#include <string_view>
-
 #include "models/training.hpp"
 #include "scenarios/run_report.hpp"
 
@@ -10,7 +8,7 @@ namespace ringside {
 
 DataPosition data_position(const Settings& s, const TrainingPlan& plan);
 
-// Before anything runs: the checkpoint is of this training, and one can be written. Throws BadUse.
-void check_checkpoints(const Settings& s, std::string_view text);
+// Before anything runs: checkpoints can be written where the scenario wants them. Throws BadUse.
+void require_place_for_checkpoints(const Settings& s);
 
 }  // namespace ringside

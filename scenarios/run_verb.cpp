@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <iostream>
 
-#include "models/text.hpp"
 #include "runtime/errors.hpp"
 #include "runtime/process.hpp"
 #include "scenarios/checks.hpp"
 #include "scenarios/exit_codes.hpp"
+#include "scenarios/inputs.hpp"
 #include "scenarios/model_settings.hpp"
 #include "scenarios/parallel_options.hpp"
 #include "scenarios/plural.hpp"
@@ -146,7 +146,7 @@ RunReport run_scenario(const RunRequest& request, const std::filesystem::path& f
   if (!s.parallel.split.empty() || !s.parallel.streams.empty()) {
     return run_bench(request, folder, progress);
   }
-  const std::string text = text_of(s);
+  const std::string_view text = text_of(s);
   progress.now("one process");
   const TrainingPlan plan = at_true_scale(s) ? TrainingPlan{} : plan_of(s, text);
   const Reference truth = at_true_scale(s) ? Reference{} : reference_of(s, plan);
@@ -169,7 +169,7 @@ RunReport run_scenario(const RunRequest& request, const std::filesystem::path& f
                    .first_sample = at_true_scale(s) || plan.start ? "" : std::string(first_sample),
                    .data = data_position(s, plan),
                    .checks = run_checks(context, progress),
-                   .traffic = compare_traffic(s, main.job),
+                   .traffic = compare_traffic(s, main.job, truth),
                    .job = main.job,
                    .folder = folder,
                    .changed = request.changed,
@@ -246,9 +246,11 @@ constexpr const char* not_ended =
 
 }  // namespace
 
-int run_verb(const RunRequest& request) {
+int run_verb(const RunRequest& asked) {
+  RunRequest request = asked;
+  read_inputs(request.settings);
   check_reference_fits(request.settings);
-  check_checkpoints(request.settings, text_of(request.settings));
+  require_place_for_checkpoints(request.settings);
   const RunFolder locked = make_run_folder(request.out, request.settings.name);
   const std::filesystem::path& folder = locked.path;
   const auto began = std::chrono::steady_clock::now();

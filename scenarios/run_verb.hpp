@@ -34,10 +34,10 @@ struct RunRequest {
   std::vector<std::string> changed;  // keys that the command line changed in the scenario
 };
 
-// Runs the scenario and prints its report (with json: one document) on stdout; returns an exit code
-// of exit_codes.hpp. Of a failure it prints the text and the run folder on stderr; with json also
-// the document, which then has error. When it throws it has printed nothing, and there is no run
-// folder: the caller reports the error.
-int run_verb(const RunRequest& request);
+// Reads what the scenario names, then runs it and prints its report (with json: one document) on
+// stdout; returns an exit code of exit_codes.hpp. Of a failure it prints the text and the run
+// folder on stderr; with json also the document, which then has error. When it throws it has
+// printed nothing, and there is no run folder: the caller reports the error.
+int run_verb(const RunRequest& asked);
 
 }  // namespace ringside

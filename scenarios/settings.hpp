@@ -9,6 +9,7 @@
 
 #include "runtime/topology.hpp"
 #include "runtime/units.hpp"
+#include "scenarios/input_files.hpp"
 
 namespace ringside {
 
@@ -178,6 +179,7 @@ struct Settings {
   TrainSettings train;
   DataSettings data;
   ChecksSettings checks;
+  InputFiles files{};  // what is in those that are named above
   bool operator==(const Settings&) const = default;
 };
 

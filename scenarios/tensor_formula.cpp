@@ -5,7 +5,6 @@
 #include <numeric>
 #include <optional>
 
-#include "collectives/chunk.hpp"
 #include "models/published_cut.hpp"
 #include "scenarios/context_formula.hpp"
 #include "scenarios/model_settings.hpp"
@@ -17,10 +16,6 @@ namespace ringside {
 
 namespace {
 
-int dp_rank_of(const Settings& s, int rank) {
-  return mesh_of(s, rank).at(Axis::dp);
-}
-
 // Rows that a rank has of these samples.
 std::size_t rows_of(const Settings& s, const Batch& batch) {
   std::size_t rows = 0;
@@ -30,27 +25,24 @@ std::size_t rows_of(const Settings& s, const Batch& batch) {
   return rows;
 }
 
-// Tokens of each micro-batch of all steps that a rank of this place has.
-std::vector<std::size_t> tokens_of_microbatches(const Settings& s, std::string_view text,
-                                                int dp_rank) {
-  const bool meta = at_true_scale(s);
-  const TrainingPlan plan = meta ? TrainingPlan{} : plan_of(s, text);
-  const Chunk mine =
-      chunk_of(static_cast<std::size_t>(s.train.batch), data_parallel_ranks(s), dp_rank);
-  std::vector<std::size_t> tokens;
-  for (int step = 0; step < s.train.steps; ++step) {
-    for (int m = 0; m < s.parallel.microbatches; ++m) {
-      const Chunk part = chunk_of(mine.count, s.parallel.microbatches, m);
-      tokens.push_back(meta ? part.count * static_cast<std::size_t>(s.model.sequence)
-                            : rows_of(s, make_batch(plan.data, static_cast<std::uint64_t>(step),
-                                                    mine.first + part.first, part.count)));
-    }
+// For each micro-batch of all steps that a rank has, its tokens.
+void for_tokens(const Settings& s, std::string_view text, int rank,
+                const std::function<void(int microbatch, std::size_t tokens)>& see) {
+  const BatchShare share = batch_share_of(s, rank);
+  if (!at_true_scale(s)) {
+    for_each_microbatch(plan_of(s, text), share,
+                        [&](int m, const Batch& batch) { see(m, rows_of(s, batch)); });
+    return;
   }
-  return tokens;
+  const auto batch = static_cast<std::uint64_t>(s.train.batch);
+  for (int i = 0; i < s.train.steps * share.microbatches; ++i) {
+    const int m = i % share.microbatches;
+    see(m, samples_of(batch, share, m).count * static_cast<std::size_t>(s.model.sequence));
+  }
 }
 
 std::size_t hidden_of(const Settings& s) {
-  return at_true_scale(s) ? published_config(s.model.config).hidden
+  return at_true_scale(s) ? counted_model_of(s).config.hidden
                           : static_cast<std::size_t>(s.model.hidden);
 }
 
@@ -72,12 +64,10 @@ Figures seam_formula(const Settings& s, const AxisGroup& group, std::size_t toke
 Figures seams_formula(const Settings& s, std::string_view text, int rank,
                       const std::function<int(int microbatch)>& seams) {
   const AxisGroup group(s, {Axis::tp}, rank);
-  const auto tokens = tokens_of_microbatches(s, text, dp_rank_of(s, rank));
   Figures figures;
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    const auto microbatch = static_cast<int>(i) % s.parallel.microbatches;
-    figures += seam_formula(s, group, tokens[i]) * seams(microbatch);
-  }
+  for_tokens(s, text, rank, [&](int microbatch, std::size_t tokens) {
+    figures += seam_formula(s, group, tokens) * seams(microbatch);
+  });
   return figures * element_of(s);
 }
 
@@ -134,7 +124,7 @@ std::vector<HeldInParts> held_in_parts(const Settings& s, const PublishedModel& 
 
 Figures blocks_formula(const Settings& s, std::string_view text, int rank) {
   if (at_true_scale(s)) {
-    const auto model = published_model(s.model.config);
+    const PublishedModel& model = counted_model_of(s);
     const auto halves = std::ranges::count_if(
         model.layers, [](const auto& l) { return l.name.starts_with("layers."); });
     return seams_formula(s, text, rank, [&](int) { return 2 * static_cast<int>(halves); });
@@ -183,7 +173,7 @@ std::int64_t reductions_here(const Settings& s, int rank) {
 
 Figures copies_formula(const Settings& s, int rank) {
   const AxisGroup group(s, {Axis::tp}, rank);
-  const auto held = at_true_scale(s) ? held_in_parts(s, published_model(s.model.config))
+  const auto held = at_true_scale(s) ? held_in_parts(s, counted_model_of(s))
                                      : held_in_parts(s, std::get<GptConfig>(model_of(s)), rank);
   Figures figures;
   for (const auto& [elements, copies] : held) {

@@ -178,8 +178,8 @@ std::string folder_name(const TourLesson& lesson, std::size_t number, const Tour
   return fmt::format("{}-{}-{}", lesson.name, number, scenario);
 }
 
-WalkedLesson walk_lesson(const TourLesson& lesson, const TourRequest& request,
-                         const std::filesystem::path& folder) {
+WalkedLesson walk_lesson(const TourLesson& lesson, const std::vector<RunRequest>& runs,
+                         const TourRequest& request, const std::filesystem::path& folder) {
   WalkedLesson walked{.lesson = &lesson};
   if (!request.json) {
     std::cout << heading(lesson, request.language) << std::flush;
@@ -189,7 +189,7 @@ WalkedLesson walk_lesson(const TourLesson& lesson, const TourRequest& request,
     const std::size_t number = walked.runs.size() + 1;
     progress.show(
         fmt::format("{}, {} of {}: {}", lesson.name, number, lesson.runs.size(), run.scenario));
-    walked.runs.push_back(walk(run, folder / folder_name(lesson, number, run)));
+    walked.runs.push_back(walk(run, runs[number - 1], folder / folder_name(lesson, number, run)));
     progress.wipe();
     if (!request.json) {
       std::cout << printable(text_of(walked.runs.back(), request.language)) << std::flush;
@@ -207,10 +207,15 @@ int tour_verb(const TourRequest& request) {
   if (request.list) {
     return list_lessons(request);
   }
+  std::vector<std::vector<RunRequest>> runs;  // by lesson; all is read before anything is written
+  for (const TourLesson* lesson : chosen(request)) {
+    auto& of_lesson = runs.emplace_back();
+    std::ranges::transform(lesson->runs, std::back_inserter(of_lesson), prepared);
+  }
   const auto folder = request.out ? *request.out : make_run_folder({}, "tour").path;
   std::vector<WalkedLesson> lessons;
   for (const TourLesson* lesson : chosen(request)) {
-    lessons.push_back(walk_lesson(*lesson, request, folder));
+    lessons.push_back(walk_lesson(*lesson, runs[lessons.size()], request, folder));
   }
   const bool holds = std::ranges::all_of(lessons, &WalkedLesson::holds);
   if (request.json) {

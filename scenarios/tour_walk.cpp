@@ -8,6 +8,7 @@
 
 #include "runtime/files/json_file.hpp"
 #include "runtime/units.hpp"
+#include "scenarios/inputs.hpp"
 #include "scenarios/model_settings.hpp"
 #include "scenarios/requests.hpp"
 #include "scenarios/traffic_summary.hpp"
@@ -121,13 +122,19 @@ JudgedRun judged(const TourRun& run, const Json& document, int steps) {
   return result;
 }
 
-JudgedRun walk(const TourRun& run, const std::filesystem::path& folder) {
-  std::vector<std::string> words{std::string(run.scenario), "--out", folder.string()};
+RunRequest prepared(const TourRun& run) {
+  std::vector<std::string> words{std::string(run.scenario)};
   for (const std::string_view set : run.set) {
     words.insert(words.end(), {"--set", std::string(set)});
   }
   RunRequest request = asked_run(words).request.value();
+  read_inputs(request.settings);
   request.quiet = true;
+  return request;
+}
+
+JudgedRun walk(const TourRun& run, RunRequest request, const std::filesystem::path& folder) {
+  request.out = folder;
   run_verb(request);
   const Json summary = read_json(folder / "summary.json", "a summary.json", most_summary_bytes);
   const bool bench = !request.settings.parallel.split.empty();  // which computes once

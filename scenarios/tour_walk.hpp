@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/run_verb.hpp"
 #include "scenarios/tour_lessons.hpp"
 
 namespace ringside {
@@ -44,8 +45,11 @@ struct JudgedRun {
 // Sets the claims of `run` beside the document that a run of it left.
 JudgedRun judged(const TourRun& run, const nlohmann::json& document, int steps);
 
-// Runs it, in that folder. Throws what `run` throws for bad use.
-JudgedRun walk(const TourRun& run, const std::filesystem::path& folder);
+// The run with all that it reads. Throws what `run` throws for bad use.
+RunRequest prepared(const TourRun& run);
+
+// Runs it, as it was prepared, in that folder.
+JudgedRun walk(const TourRun& run, RunRequest request, const std::filesystem::path& folder);
 
 // What to type to get the run alone.
 std::string command_of(const TourRun& run);

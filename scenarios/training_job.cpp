@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "models/resume.hpp"
-#include "models/text.hpp"
-#include "parallel/expert/groups_in_turn.hpp"
 #include "parallel/pipeline/bucket_borders.hpp"
 #include "scenarios/model_settings.hpp"
 #include "scenarios/parallel_options.hpp"
@@ -28,19 +25,6 @@ std::vector<StepOutcome> outcomes_of(const std::string& bytes) {
   return outcomes;
 }
 
-// Of a file of a checkpoint: masters and two moments, none larger than f64, and a header.
-std::uintmax_t most_state_bytes(const Settings& s) {
-  constexpr std::uintmax_t of_a_parameter = 3 * sizeof(double);
-  constexpr std::uintmax_t of_a_tensor = 4096;
-  std::uintmax_t bytes = std::uintmax_t{1} << 20;
-  for (const auto& layer : tensor_counts_of(s)) {
-    for (const std::size_t parameters : layer) {
-      bytes += parameters * of_a_parameter + of_a_tensor;
-    }
-  }
-  return bytes;
-}
-
 }  // namespace
 
 TrainingPlan plan_of(const Settings& s, std::string_view text, double loss_divisor) {
@@ -57,22 +41,18 @@ TrainingPlan plan_of(const Settings& s, std::string_view text, double loss_divis
                     .clip = s.train.clip,
                     .loss_scaling = loss_scaling_of(s)};
   if (!s.train.resume.empty()) {
-    plan.start = std::make_shared<Checkpoint>(
-        load_checkpoint(s.train.resume, [&](const Checkpoint& checkpoint) {
-          require_same_training(checkpoint, plan);
-          return most_state_bytes(s);
-        }));
+    s.files.start.of(s.train.resume);
+    plan.start = s.files.start.content;
   }
   return plan;
 }
 
-std::string text_of(const Settings& s) {
-  return s.data.text.empty() ? std::string(builtin_text()) : read_text(s.data.text);
-}
-
 Reference reference_of(const Settings& s, const TrainingPlan& plan) {
-  return has_experts(s) ? train_groups_in_turn(plan, s.parallel.dp, s.parallel.microbatches).steps
-                        : train_alone(plan);
+  if (!has_experts(s)) {
+    return {.steps = train_alone(plan)};
+  }
+  GroupsInTurn truth = train_groups_in_turn(plan, s.parallel.dp, s.parallel.microbatches);
+  return {.steps = std::move(truth.steps), .routed = std::move(truth.groups)};
 }
 
 namespace {

@@ -11,6 +11,7 @@
 #include "models/training.hpp"
 #include "parallel/buckets.hpp"
 #include "parallel/deviation.hpp"
+#include "parallel/expert/groups_in_turn.hpp"
 #include "parallel/fault.hpp"
 #include "parallel/first_difference.hpp"
 #include "parallel/shards_in_turn.hpp"
@@ -20,7 +21,11 @@
 
 namespace ringside {
 
-using Reference = std::vector<StepRecord>;
+// What one process makes of a training.
+struct Reference {
+  std::vector<StepRecord> steps{};
+  std::vector<RoutedGroup> routed{};  // what the routers of a mixture of experts decided
+};
 
 // Of all layers and ranks, in one step.
 struct RoutingOutcome {
@@ -77,15 +82,11 @@ struct TrainingRequest {
   JobOptions options;                     // cluster and region are filled in
 };
 
-// The plan of a scenario. `text` outlives it. With train.resume its start is read; throws BadUse
-// when that is no checkpoint of such a training.
+// The plan of a scenario. `text` outlives it. With train.resume it starts from what was read of it.
 TrainingPlan plan_of(const Settings& settings, std::string_view text, double loss_divisor = 1);
 
-// What is learnt: the file of data.text, or the built-in text.
-std::string text_of(const Settings& settings);
-
 // What one process makes of the plan: the whole batch at once, or, where it matters which tokens
-// are routed together, the ranks' micro-batches in turn.
+// are routed together, the ranks' micro-batches in turn. A run computes it once.
 Reference reference_of(const Settings& settings, const TrainingPlan& plan);
 
 // The bucket layout of a rank of the scenario, from its settings alone; without experts.

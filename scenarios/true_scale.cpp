@@ -1,7 +1,7 @@
 #include "scenarios/true_scale.hpp"
 
-#include "collectives/chunk.hpp"
 #include "models/meta_layer.hpp"
+#include "parallel/batch_share.hpp"
 #include "parallel/data_parallel.hpp"
 #include "parallel/data_parallel_step.hpp"
 #include "parallel/mesh.hpp"
@@ -17,9 +17,9 @@ namespace {
 
 // The samples of a rank's micro-batch, as one row of tokens.
 Microbatches tokens_of(const Settings& s, const Comm& group) {
-  const Chunk mine = chunk_of(static_cast<std::size_t>(s.train.batch), group.size(), group.rank());
-  return [&s, mine](int /*step*/, int index) {
-    const Chunk part = chunk_of(mine.count, s.parallel.microbatches, index);
+  const BatchShare share{group.rank(), group.size(), s.parallel.microbatches};
+  return [&s, share](int /*step*/, int index) {
+    const auto part = samples_of(static_cast<std::uint64_t>(s.train.batch), share, index);
     return meta_batch(part.count * static_cast<std::size_t>(s.model.sequence));
   };
 }

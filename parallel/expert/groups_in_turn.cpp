@@ -1,7 +1,7 @@
 #include "parallel/expert/groups_in_turn.hpp"
 
-#include "collectives/chunk.hpp"
 #include "models/gpt.hpp"
+#include "parallel/batch_share.hpp"
 
 namespace ringside {
 
@@ -27,15 +27,10 @@ class NotingDispatch : public ExpertDispatch {
   std::vector<RoutedGroup>& groups_;
 };
 
-Batch batch_of(const TrainingPlan& plan, int step, Chunk mine, int microbatches, int index) {
-  const Chunk part = chunk_of(mine.count, microbatches, index);
-  return make_batch(plan.data, static_cast<std::uint64_t>(step), mine.first + part.first,
-                    part.count);
-}
-
 }  // namespace
 
-GroupsInTurn train_groups_in_turn(const TrainingPlan& plan, int ranks, int microbatches) {
+GroupsInTurn train_groups_in_turn(TrainingPlan plan, int ranks, int microbatches) {
+  std::get<GptConfig>(plan.model).recompute = Recompute::none;
   GroupsInTurn seen;
   const auto dispatch = std::make_shared<NotingDispatch>(seen.groups);
   DeviceMemory memory(memory_estimate(plan, plan.batch));
@@ -53,7 +48,7 @@ GroupsInTurn train_groups_in_turn(const TrainingPlan& plan, int ranks, int micro
     for (int r = 0; r < ranks; ++r) {
       for (int m = 0; m < microbatches; ++m) {
         dispatch->at = {.step = step, .rank = r, .microbatch = m};
-        const Batch batch = batch_of(plan, step, chunk_of(plan.batch, ranks, r), microbatches, m);
+        const Batch batch = microbatch_of(plan, {r, ranks, microbatches}, step, m);
         sum.loss += model->forward_backward(batch);
         sum.tokens += batch.tokens();
       }

@@ -29,8 +29,9 @@ struct GroupsInTurn {
   std::vector<std::vector<RouterState>> routers{};  // [step][layer], of the whole batch
 };
 
-// `ranks`: among which a step's samples are cut. Throws what make_gpt does.
-GroupsInTurn train_groups_in_turn(const TrainingPlan& plan, int ranks, int microbatches);
+// `ranks`: among which a step's samples are cut. It keeps all activations, whatever the plan says
+// of recomputing: what is computed again would be routed again. Throws what make_gpt does.
+GroupsInTurn train_groups_in_turn(TrainingPlan plan, int ranks, int microbatches);
 
 // The place of each parameter in the whole model, which is that in a StepRecord, by name.
 std::map<std::string, std::size_t> places_by_name(const GptConfig& config);

@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "parallel/batch_share.hpp"
 #include "parallel/full_state.hpp"
 #include "runtime/errors.hpp"
 #include "tests/parallel/resumed_training.hpp"
@@ -110,7 +111,7 @@ std::vector<std::uint64_t> samples_learnt(int ranks, const TrainingPlan& plan) {
     DataParallelStep step(
         rank.world(), dp, *model,
         [&](int s, int index) {
-          const auto [first, count] = samples_of(plan, rank.world(), 1, index);
+          const auto [first, count] = samples_of(plan.batch, {rank.id(), rank.size(), 1}, index);
           for (std::uint64_t i = first; i < first + count; ++i) {
             seen.push_back(static_cast<std::uint64_t>(s) * plan.batch + i);
           }

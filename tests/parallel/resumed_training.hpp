@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "parallel/batch_share.hpp"
 #include "parallel/gather_checkpoint.hpp"
 #include "parallel/zero.hpp"
 #include "tests/parallel/small_training.hpp"
@@ -78,9 +79,8 @@ inline std::vector<double> train(Rank& rank, const Leg& on, const TrainingPlan& 
   DataParallelStep step(
       rank.world(), reduction, *model,
       [&](int s, int index) {
-        const auto [first, count] = samples_of(plan, rank.world(), on.microbatches, index);
-        return in_vocabulary(plan,
-                             make_batch(plan.data, static_cast<std::uint64_t>(s), first, count));
+        const BatchShare share{rank.id(), rank.size(), on.microbatches};
+        return in_vocabulary(plan, microbatch_of(plan, share, s, index));
       },
       on.microbatches);
   std::vector<double> losses;

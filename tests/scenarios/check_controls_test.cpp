@@ -37,7 +37,7 @@ void break_every_gate(TrainingOutcome& outcome) {
 
 Checks controls_of(bool broken) {
   const Settings settings = tiny();
-  const Reference truth = train_alone(plan_of(settings, builtin_text()));
+  const Reference truth{.steps = train_alone(plan_of(settings, builtin_text()))};
   TrainingOutcome main = run_training({.settings = settings, .options = {}}, builtin_text(), truth);
   if (broken) {
     break_every_gate(main);

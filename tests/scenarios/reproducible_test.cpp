@@ -41,7 +41,7 @@ std::string log_of(const JobShape& shape, std::uint64_t disturb) {
   JobOptions options = shape.options();
   options.log = LogLevel::full;
   options.disturb = disturb;
-  const Reference truth = train_alone(plan_of(settings, builtin_text()));
+  const Reference truth{.steps = train_alone(plan_of(settings, builtin_text()))};
   const auto outcome =
       run_training({.settings = settings, .options = options}, builtin_text(), truth);
   std::vector<RankReport> reports;
