@@ -202,6 +202,13 @@ Checks check_placement(const CheckContext& context) {
   if (!has_experts(s)) {
     return {without_experts("placement.across_nodes")};
   }
+  if (!AxisGroup(s, expert_group(mesh_of(s, 0), s.parallel.ep), 0).several_nodes) {
+    return {{.name = "placement.across_nodes",
+             .measured = "one machine",
+             .gate = "experts on several",
+             .verdict = CheckVerdict::not_applicable,
+             .note = "a layer's experts are in one machine, wherever they are placed in it"}};
+  }
   const bool random = s.parallel.placement == "random";
   Settings other = s;
   other.parallel.placement = random ? "neighbours" : "random";

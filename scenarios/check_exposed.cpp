@@ -31,6 +31,12 @@ double share(Time part, Time whole) {
              : static_cast<double>(part.count()) / static_cast<double>(whole.count());
 }
 
+// Whether the formula of communication is of such a run.
+bool has_formula(const Settings& s) {
+  return s.ranks > 1 && s.parallel.tp == 1 && cluster_of(s).nodes(s.ranks) == 1 &&
+         s.collectives.all_reduce == "ring" && s.parallel.zero == 0;
+}
+
 // Which of two scenarios hides the larger share: 1 this one, -1 its peer, which has the overlap or
 // more tokens; 0 when they do not differ so.
 int hides_more(const Settings& s, const Settings& peer) {
@@ -52,8 +58,7 @@ Checks check_exposed(const CheckContext& context) {
     return check_exposed_at_true_scale(context);
   }
   const Exposure here = measure(s, context.main);
-  if (s.ranks == 1 || s.parallel.tp > 1 || cluster_of(s).nodes(s.ranks) > 1 ||
-      s.collectives.all_reduce != "ring" || s.parallel.zero > 0) {
+  if (!has_formula(s)) {
     return {{.name = "exposed",
              .measured = seconds(here.exposed),
              .gate = "formula: a ring all-reduce of several ranks in one node",
@@ -84,13 +89,15 @@ Checks check_exposed(const CheckContext& context) {
   other.cluster = s.cluster;
   other.links = s.links;
   const int expected = hides_more(s, other);
-  if (expected == 0) {
+  if (expected == 0 || !has_formula(other)) {
     checks.push_back(
         {.name = "exposed.share_of_communication",
-         .measured = "alike",
+         .measured = expected == 0 ? "alike" : "a peer without a formula",
          .gate = "another than the peer's",
          .verdict = CheckVerdict::not_applicable,
-         .note = "no overlap against overlap, nor fewer tokens, beside " + s.checks.peer});
+         .note = expected == 0
+                     ? "no overlap against overlap, nor fewer tokens, beside " + s.checks.peer
+                     : s.checks.peer + " has no ring all-reduce of gradients in one node"});
     return checks;
   }
   const auto truth = reference_of(other, plan_of(other, context.text));

@@ -2,6 +2,8 @@
 // programs, formulas and checks find it.
 #pragma once
 
+#include <string_view>
+
 #include "scenarios/settings.hpp"
 
 namespace ringside {

@@ -59,7 +59,8 @@ class BucketsOnLink {
 OverlapFormula overlap_formula(const Settings& s, const Link& link) {
   const PublishedModel model = published_model_of(s);
   const auto samples =
-      samples_of(static_cast<std::uint64_t>(s.train.batch), batch_share_of(s, 0), 0).count;
+      samples_of(static_cast<std::uint64_t>(s.train.batch), {0, data_parallel_ranks(s), 1}, 0)
+          .count;
   const std::int64_t tokens = static_cast<std::int64_t>(samples) * s.model.sequence;
   BucketsOnLink buckets(s, link);
   OverlapFormula formula{.all_reduce = buckets.all(), .last_bucket = buckets.last()};

@@ -20,7 +20,7 @@ const std::string tiny =
     " --json --log none --set model.kind=gpt --set model.hidden=16 --set model.heads=4"
     " --set model.kv_heads=2 --set model.ffn=12 --set model.layers=2 --set model.vocab=257"
     " --set model.sequence=16 --set train.batch=8 --set train.steps=2 --set dp.bucket='4 KiB'"
-    " --set checks.peer=dp/naive_gather --ranks 4 ";
+    " --set checks.peer=dp/naive_gather ";
 
 std::string all_checks() {
   std::string names;
@@ -66,21 +66,24 @@ TEST_P(AllChecks, HoldAlikeFromTheSeedAndFromACheckpointThatTheRunThenAddsTo) {
 INSTANTIATE_TEST_SUITE_P(
     Dimensions, AllChecks,
     testing::Values(
-        Dimension{"dp", "--set model.kind=mlp --set parallel.microbatches=2"},
+        Dimension{"dp", "--ranks 4 --set model.kind=mlp --set parallel.microbatches=2"},
         Dimension{"batch_norm",
-                  "--set model.kind=mlp --set model.batch_norm=true --set dp.sync_batch_norm=true"},
-        Dimension{"zero1", "--set parallel.zero=1 --set train.optimizer=adamw"},
-        Dimension{"zero2", "--set parallel.zero=2 --set parallel.microbatches=2"},
-        Dimension{"zero3", "--set parallel.zero=3"},
-        Dimension{"tp", "--set parallel.tp=2 --set parallel.sp=true"},
-        Dimension{"cp", "--set parallel.cp=2"},
-        Dimension{"cp_ulysses", "--set parallel.cp=2 --set parallel.cp_form=ulysses"},
-        Dimension{"pp", "--set parallel.pp=2 --set parallel.microbatches=3"},
-        Dimension{"ep", "--set model.experts=4 --set parallel.ep=2 --set parallel.microbatches=2"},
+                  "--ranks 4 --set model.kind=mlp --set model.batch_norm=true --set "
+                  "dp.sync_batch_norm=true"},
+        Dimension{"zero1", "--ranks 4 --set parallel.zero=1 --set train.optimizer=adamw"},
+        Dimension{"zero2", "--ranks 4 --set parallel.zero=2 --set parallel.microbatches=2"},
+        Dimension{"zero3", "--ranks 4 --set parallel.zero=3"},
+        Dimension{"tp", "--ranks 4 --set parallel.tp=2 --set parallel.sp=true"},
+        Dimension{"cp", "--ranks 4 --set parallel.cp=2 --set cluster.flops='1 GFLOP/s'"},
+        Dimension{"cp_ulysses", "--ranks 4 --set parallel.cp=2 --set parallel.cp_form=ulysses"},
+        Dimension{"pp", "--ranks 4 --set parallel.pp=2 --set parallel.microbatches=3"},
+        Dimension{
+            "ep",
+            "--ranks 4 --set model.experts=4 --set parallel.ep=2 --set parallel.microbatches=2"},
         Dimension{"mesh",
                   "--ranks 8 --set parallel.tp=2 --set parallel.pp=2 --set parallel.microbatches=2"
                   " --set parallel.zero=1"},
-        Dimension{"recompute", "--set parallel.recompute=full"}),
+        Dimension{"recompute", "--ranks 4 --set parallel.recompute=full"}),
     [](const auto& info) { return info.param.name; });
 
 }  // namespace

@@ -82,6 +82,36 @@ TEST(Inputs, ThatWereNotReadAreNoLongerOpened) {
   EXPECT_THROW(peer_of(s), std::logic_error);
 }
 
+// Formulas of experts look at what the reference's routers decided, and train nobody again.
+TEST(Inputs, OfExpertsFormulasAreTheDecisionsOfTheOneReference) {
+  Settings s;
+  s.model = {.kind = "gpt",
+             .hidden = 8,
+             .layers = 1,
+             .heads = 2,
+             .kv_heads = 1,
+             .ffn = 8,
+             .sequence = 8,
+             .experts = 4};
+  s.train = {.steps = 1, .batch = 4};
+  s.parallel.ep = 2;
+  s.ranks = s.cluster.gpus_per_node = 2;
+  resolve(s);
+  Reference truth = reference_of(s, plan_of(s, text_of(s)));
+  const auto main = run_training({.settings = s, .options = {}}, text_of(s), truth);
+  const auto sent_by_formula = [&] {
+    std::int64_t bytes = 0;
+    for (const auto& row : compare_traffic(s, main.job, truth)) {
+      EXPECT_TRUE(truth.routed.empty() || row.sent == row.sent_formula) << row.label;
+      bytes += row.label == "dispatch" ? row.sent_formula : 0;
+    }
+    return bytes;
+  };
+  EXPECT_GT(sent_by_formula(), 0);
+  truth.routed.clear();
+  EXPECT_EQ(sent_by_formula(), 0);
+}
+
 // The context of a resumed run whose checkpoint another training has taken the place of.
 struct Resumed {
   Resumed() {
