@@ -6,6 +6,7 @@
 #include <set>
 
 #include "collectives/chunk.hpp"
+#include "runtime/errors.hpp"
 
 namespace ringside {
 
@@ -63,14 +64,26 @@ class Prover {
   Expressions all_;
 };
 
+void throw_if_lost(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const PeerLost&) {
+    throw;
+  } catch (...) {  // the algorithm's own fault
+  }
+}
+
 // A job that dies says nothing of its single calls: each is then run alone.
 std::vector<Proof> Prover::run() {
   std::vector<Proof> proofs;
+  if (run_.failure) {
+    throw_if_lost(run_.error);
+  }
   for (std::size_t c = 0; c < calls_.size(); ++c) {
     if (run_.failure && calls_.size() > 1) {
       proofs.push_back(Prover(job_, {calls_[c]}).run().front());
     } else if (run_.failure) {
-      proofs.push_back({calls_[c], {{"runs", false, *run_.failure}}, {}});
+      proofs.push_back({calls_[c], {{"runs", false, *run_.failure}}, {}, run_.error});
     } else {
       proofs.push_back(prove_call(c));
     }
@@ -183,6 +196,7 @@ Claim Prover::halves(std::size_t c) {
   call.operation = "reduce_scatter";
   const Prover other(half, {call});
   if (other.run_.failure) {
+    throw_if_lost(other.run_.error);
     return {"halves", false, *other.run_.failure};
   }
   constexpr auto whole = std::numeric_limits<std::size_t>::max();

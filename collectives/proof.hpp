@@ -2,6 +2,7 @@
 // input, since what is computed on symbols is the expression itself.
 #pragma once
 
+#include <exception>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +26,7 @@ struct Proof {
   // maximum hold as the sum does.
   std::vector<Claim> claims{};
   std::optional<Diagnosis> diagnosis{};  // of the first wrong element
+  std::exception_ptr died{};             // the job did not run to its end: Deadlock, Desync, …
 
   bool holds() const;
 };
@@ -41,6 +43,7 @@ struct ProofJob {
 };
 
 // One proof for each count and, where there is a root, for the first, a middle and the last one.
+// Throws PeerLost when a rank is lost, which proves nothing.
 std::vector<Proof> prove(const ProofJob& job);
 
 // The counts that ranks are tried on: 0, 1, p-1, p, p+1, 1000 and a prime; multiples of p for equal

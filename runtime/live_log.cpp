@@ -1,22 +1,23 @@
 #include "runtime/live_log.hpp"
 
-#include <spdlog/logger.h>
-#include <spdlog/sinks/stdout_sinks.h>
+#include <string>
 
 #include "runtime/logged_message.hpp"
 
 namespace ringside {
 
-// A logger of this rank's own, without spdlog's registry, lock or thread: nothing of it is shared
-// across a fork or between ranks.
-LiveLog::LiveLog()
-    : logger_(std::make_shared<spdlog::logger>("live",
-                                               std::make_shared<spdlog::sinks::stderr_sink_st>())) {
-  logger_->set_pattern("%v");
+namespace {
+
+constexpr char mark = '\x02';  // no other note begins with it
+
+}  // namespace
+
+void LiveLog::message(const TrafficRecord& record) const {
+  send_note_(mark + describe(logged(record)) + '\n');
 }
 
-void LiveLog::message(const TrafficRecord& record) {
-  logger_->info("{}", describe(logged(record)));
+std::optional<std::string_view> live_line(std::string_view note) {
+  return note.starts_with(mark) ? std::optional(note.substr(1)) : std::nullopt;
 }
 
 }  // namespace ringside

@@ -1,25 +1,29 @@
 // The live view of the traffic: a readable line on stderr for each message that a rank receives.
+//
+// A rank writes no line itself: a terminal that is stopped, or a pipe that nobody reads, would stop
+// it, and others would take it for lost. The line goes to the launcher as a note of its own kind.
 #pragma once
 
-#include <memory>
+#include <functional>
+#include <optional>
+#include <string_view>
 
 #include "runtime/traffic.hpp"
 
-namespace spdlog {
-class logger;
-}
-
 namespace ringside {
 
-// Make one in each rank, after the fork. A line is one write, so lines of ranks that share the
-// terminal do not mix.
 class LiveLog {
  public:
-  LiveLog();
-  void message(const TrafficRecord& record);
+  explicit LiveLog(std::function<void(std::string_view)> send_note)
+      : send_note_(std::move(send_note)) {}
+
+  void message(const TrafficRecord& record) const;
 
  private:
-  std::shared_ptr<spdlog::logger> logger_;
+  std::function<void(std::string_view)> send_note_;
 };
+
+// The line that a note brings, with its end; none when it is another note.
+std::optional<std::string_view> live_line(std::string_view note);
 
 }  // namespace ringside

@@ -11,8 +11,9 @@ namespace ringside {
 
 namespace {
 
-constexpr std::uint64_t of_the_event_loop = 4;  // epoll, timer and event of Asio, and one in hand
-constexpr std::uint64_t plenty = 10'000;        // so far below a limit nobody counts processes
+// Epoll, timer and event of Asio, and one in hand; and strangers.
+constexpr std::uint64_t of_the_event_loop = 4 + fewest_strangers;
+constexpr std::uint64_t plenty = 10'000;  // so far below a limit nobody counts processes
 
 std::string text(std::uint64_t number) {
   return std::to_string(number);
@@ -46,8 +47,10 @@ void check_descriptors(int n, const JobOptions& options) {
                " node(s) needs about " + text(needed) + " file descriptors in one process (" +
                text(open) + " are open, " + text(processes ? ranks + 1 : 0) + " for pipes, " +
                text(listeners) + " to listen, " + text(sockets) +
-               " for connections of a rank to other nodes), and the limit is " + text(*limit) +
-               "; raise it (ulimit -n " + text(needed) + ") or use fewer ranks or nodes");
+               " for connections of a rank to other nodes, the rest for its event loop and for "
+               "strangers that connect), and the limit is " +
+               text(*limit) + "; raise it (ulimit -n " + text(needed) +
+               ") or use fewer ranks or nodes");
 }
 
 void check_processes(int n, const JobOptions& options) {

@@ -44,7 +44,7 @@ Rank::Rank(int id, SharedJob& job, const JobOptions& options, const std::vector<
     keep_pace();
   };
   if (options.live) {
-    live_ = std::make_unique<LiveLog>();
+    live_ = std::make_unique<LiveLog>(send_note_);
     traffic_.on_received = [this](const TrafficRecord& record) { live_->message(record); };
   }
   world_ = std::make_unique<Comm>(*this, "world", everyone(job.ranks()));

@@ -8,6 +8,8 @@
 #include "runtime/cause.hpp"
 #include "runtime/deadlock_watch.hpp"
 #include "runtime/errors.hpp"
+#include "runtime/live_log.hpp"
+#include "runtime/patient_output.hpp"
 #include "runtime/rank_process.hpp"
 #include "runtime/silence.hpp"
 
@@ -53,7 +55,7 @@ class RankProcesses {
   int cause() const;
   void look_around();
   void end_job();
-  RankProcess::OnNote note_of(std::size_t rank) const;
+  RankProcess::OnNote note_of(std::size_t rank);
 
   SharedJob& job_;
   const JobOptions& options_;
@@ -63,6 +65,7 @@ class RankProcesses {
   SilenceWatch watch_;
   DeadlockWatch deadlocks_;
   std::vector<char> scratch_;
+  PatientOutput lines_;  // of the live view
   std::vector<RankProcess> ranks_;
   std::size_t running_ = 0;
   std::uint64_t turns_ = 0;
@@ -83,6 +86,7 @@ JobResult RankProcesses::run() {
   while (running_ > 0) {
     turn();
   }
+  lines_.finish();
   JobResult result;
   result.cause = cause();
   result.failure = std::move(failure_);
@@ -145,6 +149,7 @@ void RankProcesses::turn() {
   if (wait_readable(pipes(), patience())) {
     hear();
   }
+  lines_.pump();
   reap();
   look_for_silence();
   look_for_deadlock();
@@ -187,9 +192,11 @@ milliseconds RankProcesses::patience() const {
   return ending ? soon : kill_at_ ? sweep : deadlocks_.interval();
 }
 
-RankProcess::OnNote RankProcesses::note_of(std::size_t rank) const {
+RankProcess::OnNote RankProcesses::note_of(std::size_t rank) {
   return [this, rank](std::string_view text) {
-    if (options_.on_note) {
+    if (const auto line = live_line(text)) {
+      lines_.write(*line);
+    } else if (options_.on_note) {
       options_.on_note(static_cast<int>(rank), text);
     }
   };

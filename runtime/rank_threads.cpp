@@ -9,6 +9,8 @@
 #include "runtime/cause.hpp"
 #include "runtime/deadlock_watch.hpp"
 #include "runtime/errors.hpp"
+#include "runtime/live_log.hpp"
+#include "runtime/patient_output.hpp"
 #include "runtime/process.hpp"
 
 namespace ringside {
@@ -42,6 +44,7 @@ class RankThreads {
   const std::vector<int>& listeners_;
   const RankFunction& fn_;
   std::mutex notes_;
+  PatientOutput lines_;  // of the live view
   std::mutex results_;
   JobResult result_;
   std::vector<std::uint64_t> noticed_;
@@ -58,6 +61,7 @@ JobResult RankThreads::run() {
     const std::jthread watcher([this](const std::stop_token& stop) { watch(stop); });
     threads.clear();  // joins
   }
+  lines_.finish();
   result_.wall = std::chrono::steady_clock::now() - start;
   result_.cause = cause();
   result_.stopped_for = job_.abort_text();
@@ -87,7 +91,9 @@ void RankThreads::live(int id) {
             .send_note =
                 [&](std::string_view text) {
                   const std::scoped_lock lock(notes_);
-                  if (options_.on_note) {
+                  if (const auto line = live_line(text)) {
+                    lines_.write(*line);
+                  } else if (options_.on_note) {
                     options_.on_note(id, text);
                   }
                 },

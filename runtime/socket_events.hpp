@@ -34,6 +34,9 @@ class SocketEvents {
   virtual void broken(int peer, const std::string& why) = 0;
   virtual void ended(int peer, const std::string& why) = 0;
 
+  // No descriptor is free: gives up some that are of no use to the job.
+  virtual void free_descriptors() = 0;
+
  protected:
   ~SocketEvents() = default;
 };

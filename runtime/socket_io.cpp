@@ -1,10 +1,13 @@
 #include "runtime/socket_io.hpp"
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <chrono>
 #include <random>
 
 #include "runtime/listeners.hpp"
+#include "runtime/preflight.hpp"
+#include "runtime/process.hpp"
 
 namespace ringside {
 
@@ -14,8 +17,19 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using Error = boost::system::error_code;
 
-constexpr std::size_t most_strangers = 64;  // connections that have not said hello
+constexpr std::uint64_t most_strangers = 64;  // connections that have not said hello
+constexpr std::uint64_t in_hand = 16;         // descriptors that the rank itself may need for files
 constexpr std::chrono::milliseconds pause(20);
+
+// Fewer where descriptors are few: those of the peers, both ways, must stay free.
+std::size_t room_for_strangers(std::size_t ranks) {
+  const auto limit = descriptor_limit();
+  if (!limit) {
+    return most_strangers;
+  }
+  const std::uint64_t used = open_descriptors() + 2 * ranks + in_hand;
+  return std::clamp(*limit - std::min(*limit, used), fewest_strangers, most_strangers);
+}
 
 // Known to the ranks of the job and to nobody else: the first rank that asks draws it.
 std::uint64_t secret_of(SharedJob& job) {
@@ -32,7 +46,8 @@ SocketIo::SocketIo(int rank, SharedJob& job, Waiter& waiter, const std::vector<i
       job_(job),
       waiter_(waiter),
       secret_(secret_of(job)),
-      welcomed_(listeners.size()) {
+      welcomed_(listeners.size()),
+      most_strangers_(room_for_strangers(listeners.size())) {
   acceptor_.assign(tcp::v4(), listeners[static_cast<std::size_t>(rank)]);
   for (int peer = 0; peer < job.ranks(); ++peer) {
     const auto port = port_of(listeners[static_cast<std::size_t>(peer)]);
@@ -125,6 +140,9 @@ void SocketIo::take_outbox() {
 void SocketIo::accept() {
   acceptor_.async_accept([this](const Error& error, tcp::socket socket) {
     if (error) {  // out of descriptors, or the caller has gone already
+      if (error == asio::error::no_descriptors) {
+        free_descriptors();
+      }
       accept_again_.expires_after(pause);
       accept_again_.async_wait([this](const Error&) { accept(); });
       return;
@@ -138,12 +156,27 @@ void SocketIo::accept() {
   });
 }
 
-void SocketIo::make_room_for_stranger() {
+void SocketIo::forget_acquaintances() {
   strangers_.remove_if([](const std::weak_ptr<SocketReader>& weak) {
     const auto reader = weak.lock();
     return reader == nullptr || !reader->is_stranger();
   });
-  if (strangers_.size() == most_strangers + writers_.size()) {
+}
+
+// Peers that have connected, and are yet to say so, must not be taken for strangers.
+void SocketIo::make_room_for_stranger() {
+  forget_acquaintances();
+  const auto expected = static_cast<std::size_t>(std::ranges::count(welcomed_, false));
+  while (strangers_.size() >= most_strangers_ + expected) {
+    strangers_.front().lock()->close();
+    strangers_.pop_front();
+  }
+}
+
+// The oldest half of the strangers: a peer says hello at once.
+void SocketIo::free_descriptors() {
+  forget_acquaintances();
+  for (std::size_t left = (strangers_.size() + 1) / 2; left > 0; --left) {
     strangers_.front().lock()->close();
     strangers_.pop_front();
   }

@@ -42,6 +42,7 @@ class SocketIo final : public SocketEvents {
   // The thread's side, as are the events.
   void run();
   void accept();
+  void forget_acquaintances();
   void make_room_for_stranger();
   void take_outbox();
   void left(const OutgoingFrame& frame);
@@ -54,6 +55,7 @@ class SocketIo final : public SocketEvents {
   void received(ReceivedMessage& message) override;
   void damaged(ReceivedMessage& message) override;
   bool acknowledged(std::uint64_t number) override;
+  void free_descriptors() override;
   void broken(int peer, const std::string& why) override;
   void ended(int peer, const std::string& why) override;
 
@@ -77,6 +79,7 @@ class SocketIo final : public SocketEvents {
   std::vector<std::unique_ptr<SocketWriter>> writers_;  // by rank
   std::list<std::weak_ptr<SocketReader>> strangers_;    // oldest first
   std::vector<bool> welcomed_;
+  std::size_t most_strangers_;
   std::vector<OutgoingFrame> taken_;
   std::unordered_map<std::uint64_t, Message*> unacknowledged_;
   std::string lost_;  // written once, before Waiter::lost_reason points to it

@@ -57,10 +57,15 @@ void SocketWriter::connect() {
 }
 
 // The peer has listened since before the fork, so a refusal is its end; but the system may be out
-// of ports for this side.
+// of ports for this side, or strangers may hold the descriptors.
 void SocketWriter::connected(const Error& error) {
-  if (error == asio::error::address_in_use || error == std::errc::address_not_available) {
+  const bool no_descriptor = error == asio::error::no_descriptors;
+  if (no_descriptor || error == asio::error::address_in_use ||
+      error == std::errc::address_not_available) {
     if (++attempts_ < most_attempts) {
+      if (no_descriptor) {
+        events_.free_descriptors();
+      }
       Error ignored;
       socket_.close(ignored);
       timer_.expires_after(pause);

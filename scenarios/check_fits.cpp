@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "runtime/errors.hpp"
 #include "scenarios/checks.hpp"
 #include "scenarios/exit_codes.hpp"
 #include "scenarios/model_settings.hpp"
@@ -67,6 +68,8 @@ Check check_capacity_lifted(const Settings& settings) {
   std::string seen = "ended";
   try {
     run_at_true_scale(free, {.log = LogLevel::summary});
+  } catch (const PeerLost&) {
+    throw;
   } catch (...) {
     seen = failure_of(std::current_exception()).verdict;
   }

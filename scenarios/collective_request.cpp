@@ -9,6 +9,7 @@
 #include "scenarios/flag_values.hpp"
 #include "scenarios/flags.hpp"
 #include "scenarios/help_text.hpp"
+#include "scenarios/nccl_flags.hpp"
 #include "scenarios/near_miss.hpp"
 #include "scenarios/overrides.hpp"
 #include "scenarios/requests.hpp"
@@ -37,6 +38,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> nccl_type
 struct CollectiveWords {
   Given operation, first, last, step, factor, iterations, warmup, check, dtype, op, root;
   Given algorithm, ranks, nodes, eager_limit, pace, timeout;
+  NcclWords nccl;
   std::vector<std::string> set;
   bool json = false;
 };
@@ -49,7 +51,7 @@ void declare(Flags& flags, CollectiveWords& words) {
   flags.value("-f,--stepfactor", "N", words.factor, "S is multiplied by it instead");
   flags.value("-n,--iters", "N", words.iterations, "timed calls of each size; 20");
   flags.value("-w,--warmup_iters", "N", words.warmup, "calls before them; 1");
-  flags.value("-c,--check", "0|1", words.check, "check every element of one call; 1");
+  flags.value("-c,--check", "N", words.check, "check every element of one call, unless 0; 1");
   flags.value("-d,--datatype", "NAME", words.dtype, "element type; f32 (float)");
   flags.value("-o,--op", "NAME|all", words.op, "sum, prod, min, max, avg; sum");
   flags.value("-r,--root", "R", words.root, "root of broadcast and its like; 0");
@@ -62,8 +64,9 @@ void declare(Flags& flags, CollectiveWords& words) {
   flags.value("--eager-limit", "BYTES", words.eager_limit,
               "up to this a payload is copied and no send waits; 1024");
   flags.value("--pace", "S", words.pace, "wall seconds per modelled second; 0: full speed");
-  flags.value("--timeout", "S", words.timeout, "longest wait of a rank in seconds; 30");
+  flags.value("-T,--timeout", "S", words.timeout, "longest wait of a rank in seconds; 30");
   flags.flag("--json", words.json, "one JSON document on stdout");
+  declare(flags, words.nccl);
 }
 
 // --nodes N: the ranks, 8 where nobody says, over N nodes of the same size.
@@ -172,7 +175,7 @@ std::vector<std::size_t> wanted_sizes(const CollectiveWords& words,
 void set_run(CollectiveRequest& request, const CollectiveWords& words) {
   request.iterations = integer_of("-n", words.iterations.value_or("20"), 1, most_calls);
   request.warmup = integer_of("-w", words.warmup.value_or("1"), 0, most_calls);
-  request.check = choice_of("-c", words.check.value_or("1"), {"0", "1"}) == "1";
+  request.check = integer_of("-c", words.check.value_or("1"), 0, most_calls) > 0;
   if (words.eager_limit) {
     request.eager_limit = bytes_of("--eager-limit", *words.eager_limit);
   }
@@ -180,8 +183,7 @@ void set_run(CollectiveRequest& request, const CollectiveWords& words) {
     request.pace = number_of("--pace", *words.pace, {.low = 0, .high = 1e12});
   }
   if (words.timeout) {
-    const double seconds = number_of("--timeout", *words.timeout, {.low = 0.001, .high = 1e6});
-    request.timeout = std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
+    request.timeout = timeout_of(*words.timeout);
   }
   request.json = words.json;
 }
@@ -216,6 +218,9 @@ Asked<CollectiveRequest> asked_collective(const std::vector<std::string>& after_
   if (!words.operation) {
     throw BadUse("collective: which operation? One of " + joined(measured_operations()));
   }
+  words.operation = operation_named(*words.operation);
+  check(words.nccl);
+  words.ranks = ranks_of(words.nccl, words.ranks);
   return {request_of(words), {}};
 }
 

@@ -33,6 +33,11 @@ std::string choice_of(const std::string& flag, const std::string& text,
   return read(flag, text, one_of(names));
 }
 
+std::chrono::nanoseconds timeout_of(const std::string& text) {
+  const double seconds = number_of("--timeout", text, {.low = 0.001, .high = 1e6});
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
+}
+
 std::filesystem::path folder_of(const std::string& flag, const std::string& text) {
   std::error_code failed;
   const std::filesystem::path path(text);

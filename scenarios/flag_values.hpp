@@ -3,6 +3,7 @@
 // "--pace fast: must be a number, at least 0, …".
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <filesystem>
 #include <string>
@@ -17,6 +18,9 @@ double number_of(const std::string& flag, const std::string& text, Interval boun
 std::size_t bytes_of(const std::string& flag, const std::string& text);
 std::string choice_of(const std::string& flag, const std::string& text,
                       const std::vector<std::string>& names);
+
+// Seconds, at least 0.001.
+std::chrono::nanoseconds timeout_of(const std::string& text);
 
 // A folder to be made, or that is there already.
 std::filesystem::path folder_of(const std::string& flag, const std::string& text);

@@ -74,8 +74,9 @@ const Reference& ParityRuns::reference(const Settings& s) {
 }
 
 TrainingOutcome ParityRuns::run(const Settings& s, Fault fault) {
-  return run_training({.settings = s, .fault = fault, .options = {.log = LogLevel::summary}},
-                      builtin_text(), reference(s));
+  return run_training(
+      {.settings = s, .fault = fault, .options = {.limit = limit_, .log = LogLevel::summary}},
+      builtin_text(), reference(s));
 }
 
 const Checks& ParityRuns::gates_without_fault(const Settings& s) {
@@ -110,6 +111,8 @@ ParityRow ParityRuns::row_of(const ParityPlan& plan) {
       row.verdict = caught ? ParityVerdict::caught : ParityVerdict::missed;
       row.why = control.note;
     }
+  } catch (const PeerLost&) {
+    throw;
   } catch (...) {
     // A plan that the planner accepts must run.
     row.verdict = ParityVerdict::fail;

@@ -1,6 +1,7 @@
 // One row of `ringside parity`: a plan that was run and set beside one process, or refused.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -42,6 +43,9 @@ bool row_holds(const ParityRow& row);
 // rows that need them again.
 class ParityRuns {
  public:
+  explicit ParityRuns(std::chrono::nanoseconds limit = JobOptions{}.limit) : limit_(limit) {}
+
+  // Throws PeerLost when a rank is lost.
   ParityRow row_of(const ParityPlan& plan);
 
  private:
@@ -49,6 +53,7 @@ class ParityRuns {
   TrainingOutcome run(const Settings& settings, Fault fault);
   const Checks& gates_without_fault(const Settings& settings);
 
+  std::chrono::nanoseconds limit_;  // of every wait
   std::map<std::pair<int, int>, Reference> references_{};
   std::map<std::string, Checks> gates_{};
 };

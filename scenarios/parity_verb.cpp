@@ -96,7 +96,7 @@ nlohmann::ordered_json document_of(const ParityRequest& request,
 
 int parity_verb(const ParityRequest& request) {
   Progress progress(std::cerr, stderr_rewrites_lines());
-  ParityRuns runs;
+  ParityRuns runs(request.timeout);
   std::vector<ParityRow> rows;
   const auto plans = parity_plans(request.ranks, request.full);
   if (!request.json) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 
 #include "runtime/errors.hpp"
@@ -80,6 +81,18 @@ RowResult prove_row(const ProveRequest& request, const OperationRow& row, Progre
   return result;
 }
 
+// How the first algorithm that died did: deadlock, mismatch; none: all ran to their end.
+std::optional<Failure> died(const std::vector<RowResult>& results) {
+  for (const RowResult& result : results) {
+    for (const Failed& failed : result.failed) {
+      if (failed.proof.died) {
+        return failure_of(failed.proof.died);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 std::string where(const Failed& failed) {
   return fmt::format(
       "{} rank{}{}, {} element{}{}", failed.ranks, failed.ranks == 1 ? "" : "s",
@@ -130,7 +143,11 @@ nlohmann::ordered_json json_of(const Failed& failed) {
 }
 
 nlohmann::ordered_json document_of(const std::vector<RowResult>& results, bool all_hold) {
-  nlohmann::ordered_json document{{"verb", "prove"}, {"verdict", all_hold ? "pass" : "fail"}};
+  const auto death = died(results);
+  nlohmann::ordered_json document{{"verb", "prove"},
+                                  {"verdict", death      ? death->verdict
+                                              : all_hold ? "pass"
+                                                         : "fail"}};
   auto& rows = document["rows"] = nlohmann::ordered_json::array();
   for (const RowResult& result : results) {
     auto failed = nlohmann::ordered_json::array();
@@ -184,7 +201,8 @@ int prove_verb(const ProveRequest& request) {
         "the bits of a run\n  verdict: {}\n",
         proofs, proofs == 1 ? "" : "s", all_hold ? "pass" : "FAIL");
   }
-  return all_hold ? exit_ok : exit_check_failed;
+  const auto death = died(results);
+  return death ? death->exit_code : all_hold ? exit_ok : exit_check_failed;
 }
 
 }  // namespace ringside

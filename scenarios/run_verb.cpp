@@ -12,6 +12,7 @@
 #include "scenarios/inputs.hpp"
 #include "scenarios/model_settings.hpp"
 #include "scenarios/parallel_options.hpp"
+#include "scenarios/partial_traffic.hpp"
 #include "scenarios/plural.hpp"
 #include "scenarios/printed_json.hpp"
 #include "scenarios/run_checkpoints.hpp"
@@ -60,16 +61,20 @@ JobOptions options_of(const RunRequest& request, RunProgress& progress) {
 }
 
 TrainingOutcome main_job(const RunRequest& request, const JobOptions& options,
-                         std::string_view text, const Reference& truth) {
+                         std::string_view text, const Reference& truth,
+                         const OnFailedJob& on_failed) {
   JobOptions logged = options;
   logged.log = log_level(request);
   logged.trace = request.trace_limit > 0 && logged.log == LogLevel::full;
   logged.live = request.verbose;
   logged.pace = request.pace;
   return at_true_scale(request.settings)
-             ? run_at_true_scale(request.settings, logged)
-             : run_training({.settings = request.settings, .saves = true, .options = logged}, text,
-                            truth);
+             ? run_at_true_scale(request.settings, logged, Fault::none, on_failed)
+             : run_training({.settings = request.settings,
+                             .saves = true,
+                             .options = logged,
+                             .on_failed = on_failed},
+                            text, truth);
 }
 
 Checks run_checks(CheckContext context, RunProgress& progress) {
@@ -141,7 +146,7 @@ RunReport run_bench(const RunRequest& request, const std::filesystem::path& fold
 }
 
 RunReport run_scenario(const RunRequest& request, const std::filesystem::path& folder,
-                       RunProgress& progress) {
+                       RunProgress& progress, const OnFailedJob& on_failed) {
   const Settings& s = request.settings;
   if (!s.parallel.split.empty() || !s.parallel.streams.empty()) {
     return run_bench(request, folder, progress);
@@ -152,7 +157,7 @@ RunReport run_scenario(const RunRequest& request, const std::filesystem::path& f
   const Reference truth = at_true_scale(s) ? Reference{} : reference_of(s, plan);
   const JobOptions options = options_of(request, progress);
   progress.now(plural(s.ranks, "rank"));
-  const TrainingOutcome main = main_job(request, options, text, truth);
+  const TrainingOutcome main = main_job(request, options, text, truth, on_failed);
   const WrittenMessages written = log_level(request) == LogLevel::full
                                       ? write_messages(folder, main.job, request.trace_limit)
                                       : WrittenMessages{};
@@ -209,21 +214,28 @@ RunReport expected_failure(const RunRequest& request, const std::filesystem::pat
 }
 
 nlohmann::json failure_json(const RunRequest& request, const std::filesystem::path& folder,
-                            std::string_view verdict, const std::string& text) {
-  return {{"verb", "run"},
-          {"scenario", request.settings.name},
-          {"changed", request.changed},
-          {"verdict", verdict},
-          {"error", text},
-          {"run_folder", folder.string()}};
+                            std::string_view verdict, const std::string& text,
+                            const std::optional<PartialTraffic>& partial = {}) {
+  nlohmann::json document{{"verb", "run"},
+                          {"scenario", request.settings.name},
+                          {"changed", request.changed},
+                          {"verdict", verdict},
+                          {"error", text},
+                          {"run_folder", folder.string()}};
+  if (partial) {
+    document["traffic_log"] = partial->json();
+  }
+  return document;
 }
 
 int print_failure(const RunRequest& request, const std::filesystem::path& folder,
-                  const Failure& failure) {
+                  const Failure& failure, const std::optional<PartialTraffic>& partial) {
   std::cerr << "ringside: " << printable(failure.text) << '\n'
+            << (partial ? printable(partial->text()) + '\n' : "")
             << printable("run folder: " + folder.string()) << '\n';
   if (request.json && !request.quiet) {
-    std::cout << printed_json(failure_json(request, folder, failure.verdict, failure.text));
+    std::cout << printed_json(
+        failure_json(request, folder, failure.verdict, failure.text, partial));
   }
   return failure.exit_code;
 }
@@ -256,19 +268,25 @@ int run_verb(const RunRequest& asked) {
   const auto began = std::chrono::steady_clock::now();
   RunProgress progress;
   RunReport report;
+  std::optional<PartialTraffic> partial;
+  const OnFailedJob keep_traffic = [&](const JobResult& job) {
+    if (log_level(request) == LogLevel::full) {
+      partial = write_partial_traffic(folder, job, request.trace_limit);
+    }
+  };
   try {
     write_scenario(folder, request.settings);
     write_summary(folder, failure_json(request, folder, "lost", not_ended));
-    report = run_scenario(request, folder, progress);
+    report = run_scenario(request, folder, progress, keep_traffic);
     if (const auto& expect = request.settings.checks.expect; !expect.empty() && expect != "fail") {
       report.checks.push_back(holds("expect", false, "pass", expect));
     }
   } catch (...) {
     progress.wipe();
     const Failure failure = failure_of(std::current_exception());
-    const auto document = failure_json(request, folder, failure.verdict, failure.text);
+    const auto document = failure_json(request, folder, failure.verdict, failure.text, partial);
     if (request.settings.checks.expect.empty()) {
-      const int code = print_failure(request, folder, failure);
+      const int code = print_failure(request, folder, failure, partial);
       summary_kept(folder, document);
       return code;
     }

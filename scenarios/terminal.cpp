@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iostream>
+
+#include "runtime/patient_output.hpp"
 
 #include "runtime/files/quoted.hpp"
 
@@ -52,7 +55,7 @@ std::string printable(std::string_view text) {
 
 void Progress::show(std::string_view line) {
   const auto now = std::chrono::steady_clock::now();
-  if (!visible_ || now < next_) {
+  if (!visible_ || now < next_ || (&out_ == &std::cerr && !takes_text(STDERR_FILENO))) {
     return;
   }
   next_ = now + std::chrono::milliseconds(100);

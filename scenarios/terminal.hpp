@@ -30,6 +30,7 @@ bool stdout_reader_has_left();
 std::string printable(std::string_view text);
 
 // What is going on, in one line: rewritten in place at most ten times a second, wiped in the end.
+// A terminal that is stopped gets no line: nobody waits for it.
 class Progress {
  public:
   // `visible`: usually stderr_rewrites_lines().

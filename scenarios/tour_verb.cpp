@@ -201,6 +201,18 @@ WalkedLesson walk_lesson(const TourLesson& lesson, const std::vector<RunRequest>
   return walked;
 }
 
+// A run that lost a rank, or that deadlocked, says more than that a figure is missing.
+int exit_code_of(const std::vector<WalkedLesson>& lessons) {
+  int code = exit_ok;
+  for (const WalkedLesson& lesson : lessons) {
+    for (const JudgedRun& run : lesson.runs) {
+      code = std::max(code, run.exit_code);
+    }
+  }
+  const bool holds = std::ranges::all_of(lessons, &WalkedLesson::holds);
+  return code > exit_check_failed ? code : holds ? exit_ok : exit_check_failed;
+}
+
 }  // namespace
 
 int tour_verb(const TourRequest& request) {
@@ -225,7 +237,7 @@ int tour_verb(const TourRequest& request) {
               << fmt::format("\n  run folders: {}\n  verdict: {}\n", printable(folder.string()),
                              holds ? "pass" : "FAIL");
   }
-  return holds ? exit_ok : exit_check_failed;
+  return exit_code_of(lessons);
 }
 
 }  // namespace ringside

@@ -135,11 +135,12 @@ RunRequest prepared(const TourRun& run) {
 
 JudgedRun walk(const TourRun& run, RunRequest request, const std::filesystem::path& folder) {
   request.out = folder;
-  run_verb(request);
+  const int code = run_verb(request);
   const Json summary = read_json(folder / "summary.json", "a summary.json", most_summary_bytes);
   const bool bench = !request.settings.parallel.split.empty();  // which computes once
   JudgedRun result = judged(run, summary, bench ? 1 : request.settings.train.steps);
   result.model = kind_name(request.settings);
+  result.exit_code = code;
   return result;
 }
 

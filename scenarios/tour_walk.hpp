@@ -37,6 +37,7 @@ struct JudgedRun {
   std::string model{};
   StepTraffic traffic{};
   std::vector<JudgedClaim> claims{};
+  int exit_code = 0;  // of `run`
 
   // Whether its own checks and all claims hold.
   bool holds() const;

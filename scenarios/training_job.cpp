@@ -145,8 +145,11 @@ ShardsPlan shards_as_run(const Settings& s, const AllReduce* planted) {
 
 namespace {
 
-TrainingOutcome outcome_of(JobResult job) {
+TrainingOutcome outcome_of(JobResult job, const OnFailedJob& on_failed) {
   if (!job.ok()) {
+    if (on_failed) {
+      on_failed(job);
+    }
     job.raise();
   }
   TrainingOutcome outcome{.job = std::move(job)};
@@ -158,13 +161,17 @@ TrainingOutcome outcome_of(JobResult job) {
 
 }  // namespace
 
-TrainingOutcome run_at_true_scale(const Settings& settings, JobOptions options, Fault fault) {
+TrainingOutcome run_at_true_scale(const Settings& settings, JobOptions options, Fault fault,
+                                  const OnFailedJob& on_failed) {
   options.cluster = cluster_of(settings);
   options.memory = Backing::meta;
   const PublishedModel model = published_model_of(settings);
-  return outcome_of(run_job(settings.ranks, options, [&](Rank& rank) {
-    return bytes_of(train_rank_at_true_scale(rank, settings, model, fault));
-  }));
+  return outcome_of(
+      run_job(settings.ranks, options,
+              [&](Rank& rank) {
+                return bytes_of(train_rank_at_true_scale(rank, settings, model, fault));
+              }),
+      on_failed);
 }
 
 TrainingOutcome run_training(const TrainingRequest& request, std::string_view text,
@@ -176,9 +183,10 @@ TrainingOutcome run_training(const TrainingRequest& request, std::string_view te
   const auto share =
       plan.batch / static_cast<std::uint64_t>(data_parallel_ranks(request.settings)) + 1;
   options.region_bytes = memory_estimate(plan, share);
-  return outcome_of(run_job(ranks, options, [&](Rank& rank) {
-    return bytes_of(train_rank(rank, request, plan, reference));
-  }));
+  return outcome_of(
+      run_job(ranks, options,
+              [&](Rank& rank) { return bytes_of(train_rank(rank, request, plan, reference)); }),
+      request.on_failed);
 }
 
 }  // namespace ringside

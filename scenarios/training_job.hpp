@@ -73,6 +73,9 @@ struct TrainingOutcome {
   std::vector<std::vector<StepOutcome>> ranks{};  // [rank][step]
 };
 
+// Gets a job that did not end well, before its failure is thrown.
+using OnFailedJob = std::function<void(const JobResult&)>;
+
 struct TrainingRequest {
   Settings settings;
   Fault fault = Fault::none;
@@ -80,6 +83,7 @@ struct TrainingRequest {
   const AllReduce* all_reduce = nullptr;  // instead of the settings'
   bool saves = false;                     // checkpoints, as train.save says
   JobOptions options;                     // cluster and region are filled in
+  OnFailedJob on_failed{};
 };
 
 // The plan of a scenario. `text` outlives it. With train.resume it starts from what was read of it.
@@ -115,6 +119,6 @@ TrainingOutcome run_training(const TrainingRequest& request, std::string_view te
 // The steps of a published model on meta memory: times, traffic and memory of the real ones. Losses
 // are 0. Throws as run_training does.
 TrainingOutcome run_at_true_scale(const Settings& settings, JobOptions options,
-                                  Fault fault = Fault::none);
+                                  Fault fault = Fault::none, const OnFailedJob& on_failed = {});
 
 }  // namespace ringside

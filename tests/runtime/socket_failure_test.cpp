@@ -1,5 +1,6 @@
 // What the socket wire makes of peers that die, lie, or are no peers at all.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <csignal>
 #include <cstring>
@@ -150,6 +151,37 @@ TEST(SocketFailure, StrangersDisturbNobody) {
   EXPECT_TRUE(strangers[3].is_closed_by_peer());
   EXPECT_EQ(ranks.waiter(0).lost_peer, -1);
   EXPECT_EQ(ranks.waiter(1).lost_peer, -1);
+}
+
+// They come before the wires, and are more than there are descriptors.
+TEST(SocketFailure, StrangersDoNotTakeTheDescriptorsOfPeers) {
+  const std::string text = in_child([]() -> std::string {
+    SocketRanks ranks(2, 1024, {0, 1});
+    const TestChild crowd([&](int) {
+      std::vector<RawSocket> strangers;
+      for (int i = 0; i < 60; ++i) {
+        strangers.emplace_back(ranks.ports[0]);
+        strangers.emplace_back(ranks.ports[1]);
+      }
+      std::this_thread::sleep_for(10s);
+    });
+    std::this_thread::sleep_for(200ms);  // until they are all in the backlogs
+    const rlimit few{open_descriptors() + 30, open_descriptors() + 30};
+    setrlimit(RLIMIT_NOFILE, &few);
+    ranks.start_wire(0);
+    ranks.start_wire(1);
+    std::this_thread::sleep_for(200ms);  // the strangers are let in
+    try {
+      for (int i = 0; i < 10; ++i) {
+        ranks.deliver(0, 1);
+        ranks.deliver(1, 0);
+      }
+    } catch (const PeerLost& lost) {
+      return lost.what();
+    }
+    return "ok";
+  });
+  EXPECT_EQ(text, "ok");
 }
 
 TEST(SocketFailure, NobodySaysHelloTwice) {
