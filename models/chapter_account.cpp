@@ -11,12 +11,19 @@ bool of_text(const PublishedLayer& layer) {
          layer.kind != LayerKind::prediction;
 }
 
+// A tied head multiplies with the table too.
+bool counts(const PublishedLayer& layer, const PublishedTensor& tensor) {
+  return of_text(layer) && (tensor.trained || !tensor.stored);
+}
+
 }  // namespace
 
 std::size_t text_parameters(const PublishedModel& model) {
   std::size_t sum = 0;
   for (const PublishedLayer& layer : model.layers) {
-    sum += of_text(layer) ? layer.parameters() : 0;
+    for (const PublishedTensor& tensor : layer.tensors) {
+      sum += counts(layer, tensor) ? tensor.count() : 0;
+    }
   }
   return sum;
 }
@@ -29,7 +36,7 @@ PublishedModel by_chapter_account(PublishedModel model) {
   }
   for (PublishedLayer& layer : model.layers) {
     for (PublishedTensor& tensor : layer.tensors) {
-      tensor.products = of_text(layer) && tensor.trained ? tensor.count() : 0;
+      tensor.products = counts(layer, tensor) ? tensor.count() : 0;
     }
   }
   return model;

@@ -106,6 +106,19 @@ std::unique_ptr<Layer> block_of(std::unique_ptr<Layer> attention, std::unique_pt
   return std::make_unique<RecomputedLayers>(name, std::move(halves));
 }
 
+// Softmax and gradient of the logits, as memory and traffic see them.
+auto loss_of(Device device, DType dtype, const std::shared_ptr<Seam>& seam) {
+  return [device, dtype, seam](const Tensor& logits, std::span<const std::int32_t>) {
+    const std::size_t tokens = logits.shape().front();
+    const auto made = [&](DType type, std::vector<std::size_t> shape, const char* name) {
+      return Tensor(device.memory, type, std::move(shape), Category::activations, name);
+    };
+    seam->largest_over_vocabulary(made(DType::f64, {tokens}, "logits.largest"), "loss");
+    seam->sum_over_vocabulary(made(DType::f64, {2, tokens}, "logits.sums"), "loss");
+    return LossSum{0, made(dtype, logits.shape(), "logits.grad")};
+  };
+}
+
 }  // namespace
 
 std::unique_ptr<Model> make_meta_model(Device device, const PublishedModel& model, DType dtype,
@@ -119,27 +132,23 @@ std::unique_ptr<Model> make_meta_model(Device device, const PublishedModel& mode
   const std::size_t hidden = model.config.hidden;
   const auto ranks = static_cast<std::size_t>(cut.ranks);
   const std::size_t vocab = (model.config.vocab + ranks - 1) / ranks;
+  MetaLayer* table = nullptr;
   std::vector<std::unique_ptr<Layer>> layers;
   for (const PublishedLayer& layer : model.layers) {
     const std::size_t in = layer.kind == LayerKind::embedding ? 1 : hidden;
     const std::size_t out = layer.kind == LayerKind::head ? vocab : hidden;
     auto meta = std::make_unique<MetaLayer>(device, layer, dtype, in, out, cut, seam, initial);
+    table = layer.kind == LayerKind::embedding ? meta.get() : table;
+    if (layer.kind == LayerKind::head && model.config.tied && table != nullptr) {
+      meta->borrow(*table);
+    }
     if (recompute == Recompute::full && continues_block(layer)) {
       layers.back() = block_of(std::move(layers.back()), std::move(meta));
     } else {
       layers.push_back(std::move(meta));
     }
   }
-  const auto loss = [device, dtype, seam](const Tensor& logits, std::span<const std::int32_t>) {
-    const std::size_t tokens = logits.shape().front();
-    const auto made = [&](DType type, std::vector<std::size_t> shape, const char* name) {
-      return Tensor(device.memory, type, std::move(shape), Category::activations, name);
-    };
-    seam->largest_over_vocabulary(made(DType::f64, {tokens}, "logits.largest"), "loss");
-    seam->sum_over_vocabulary(made(DType::f64, {2, tokens}, "logits.sums"), "loss");
-    return LossSum{0, made(dtype, logits.shape(), "logits.grad")};
-  };
-  return std::make_unique<Model>(device, 1, std::move(layers), loss);
+  return std::make_unique<Model>(device, 1, std::move(layers), loss_of(device, dtype, seam));
 }
 
 Batch meta_batch(std::size_t tokens) {

@@ -42,6 +42,11 @@ class MetaLayer : public Layer {
 
   std::vector<Parameter*> parameters() override;
 
+  std::vector<Parameter*> borrowed() override { return borrowed_; }
+
+  // A tied head computes with the table of `embedding`, which outlives it.
+  void borrow(MetaLayer& embedding) { borrowed_ = embedding.parameters(); }
+
  private:
   void require_meta(bool meta) const;
   bool enters() const;  // its products take all tokens, and a part of the columns
@@ -58,6 +63,7 @@ class MetaLayer : public Layer {
   std::shared_ptr<Seam> seam_;
   std::size_t products_ = 0;  // multiplications a token
   std::vector<Parameter> parameters_;
+  std::vector<Parameter*> borrowed_;
 };
 
 // A published model whose layers are all meta: embedding [tokens, 1] -> [tokens, hidden], …, head

@@ -31,7 +31,7 @@ PublishedTensor vector(std::string name, std::string_view group, std::size_t cou
 
 namespace {
 
-// What is no matrix product, with an entry or a row for each of `parts` heads.
+// What is no matrix product, with an entry or a row for each of `parts` heads or columns.
 PublishedTensor by_heads(std::string name, std::string_view group, std::vector<std::size_t> shape,
                          std::size_t parts) {
   return {.name = std::move(name),
@@ -49,12 +49,18 @@ Tensors attention_tensors(const PublishedConfig& config, const std::string& pref
   const std::size_t h = config.hidden;
   const std::size_t queries = config.heads * config.head_width;
   const std::size_t keys = config.kv_heads * config.head_width;
-  const std::size_t gate = config.family == Family::qwen3_5 ? queries : 0;
+  const std::size_t gate = config.output_gate ? queries : 0;
   Tensors tensors{cut_by_outputs(at + "q_proj.weight", group, queries + gate, h, config.heads),
                   cut_by_outputs(at + "k_proj.weight", group, keys, h, config.kv_heads),
                   cut_by_outputs(at + "v_proj.weight", group, keys, h, config.kv_heads),
                   cut_by_inputs(at + "o_proj.weight", group, h, queries, config.heads)};
-  if (config.family != Family::llama) {
+  if (config.attention_bias) {
+    tensors.push_back(by_heads(at + "q_proj.bias", group, {queries + gate}, config.heads));
+    tensors.push_back(by_heads(at + "k_proj.bias", group, {keys}, config.kv_heads));
+    tensors.push_back(by_heads(at + "v_proj.bias", group, {keys}, config.kv_heads));
+    tensors.push_back(vector(at + "o_proj.bias", group, h));
+  }
+  if (config.query_norms) {
     tensors.push_back(vector(at + "q_norm.weight", group, config.head_width));
     tensors.push_back(vector(at + "k_norm.weight", group, config.head_width));
   }
@@ -85,22 +91,45 @@ Tensors latent_attention_tensors(const PublishedConfig& config, const std::strin
   const std::string at = prefix + "self_attn.";
   const std::size_t h = config.hidden;
   const std::size_t heads = config.heads;
-  return {whole(at + "q_a_proj.weight", group, mla.query_rank, h),
-          vector(at + "q_a_layernorm.weight", group, mla.query_rank),
-          cut_by_outputs(at + "q_b_proj.weight", group,
-                         heads * (mla.plain_width + mla.rotary_width), mla.query_rank, heads),
-          whole(at + "kv_a_proj_with_mqa.weight", group, mla.key_value_rank + mla.rotary_width, h),
-          vector(at + "kv_a_layernorm.weight", group, mla.key_value_rank),
-          cut_by_outputs(at + "kv_b_proj.weight", group,
-                         heads * (mla.plain_width + mla.value_width), mla.key_value_rank, heads),
-          cut_by_inputs(at + "o_proj.weight", group, h, heads * mla.value_width, heads)};
+  const std::size_t queries = heads * (mla.plain_width + mla.rotary_width);
+  Tensors tensors;
+  const auto bias = [&](const char* name, std::size_t count) {
+    if (config.attention_bias) {
+      tensors.push_back(vector(at + name, group, count));
+    }
+  };
+  if (mla.query_rank == 0) {
+    tensors = {cut_by_outputs(at + "q_proj.weight", group, queries, h, heads)};
+  } else {
+    tensors = {whole(at + "q_a_proj.weight", group, mla.query_rank, h)};
+    bias("q_a_proj.bias", mla.query_rank);
+    tensors.push_back(vector(at + "q_a_layernorm.weight", group, mla.query_rank));
+    tensors.push_back(
+        cut_by_outputs(at + "q_b_proj.weight", group, queries, mla.query_rank, heads));
+  }
+  tensors.push_back(
+      whole(at + "kv_a_proj_with_mqa.weight", group, mla.key_value_rank + mla.rotary_width, h));
+  bias("kv_a_proj_with_mqa.bias", mla.key_value_rank + mla.rotary_width);
+  tensors.push_back(vector(at + "kv_a_layernorm.weight", group, mla.key_value_rank));
+  tensors.push_back(cut_by_outputs(at + "kv_b_proj.weight", group,
+                                   heads * (mla.plain_width + mla.value_width), mla.key_value_rank,
+                                   heads));
+  tensors.push_back(cut_by_inputs(at + "o_proj.weight", group, h, heads * mla.value_width, heads));
+  bias("o_proj.bias", h);
+  return tensors;
 }
 
 Tensors mlp_tensors(const std::string& prefix, std::string_view group, std::size_t hidden,
-                    std::size_t ffn) {
-  return {cut_by_outputs(prefix + "gate_proj.weight", group, ffn, hidden, ffn),
-          cut_by_outputs(prefix + "up_proj.weight", group, ffn, hidden, ffn),
-          cut_by_inputs(prefix + "down_proj.weight", group, hidden, ffn, ffn)};
+                    std::size_t ffn, bool bias) {
+  Tensors tensors{cut_by_outputs(prefix + "gate_proj.weight", group, ffn, hidden, ffn),
+                  cut_by_outputs(prefix + "up_proj.weight", group, ffn, hidden, ffn),
+                  cut_by_inputs(prefix + "down_proj.weight", group, hidden, ffn, ffn)};
+  if (bias) {
+    tensors.push_back(by_heads(prefix + "gate_proj.bias", group, {ffn}, ffn));
+    tensors.push_back(by_heads(prefix + "up_proj.bias", group, {ffn}, ffn));
+    tensors.push_back(vector(prefix + "down_proj.bias", group, hidden));
+  }
+  return tensors;
 }
 
 Tensors experts_tensors(const PublishedConfig& config, const std::string& prefix) {
@@ -115,12 +144,16 @@ Tensors experts_tensors(const PublishedConfig& config, const std::string& prefix
       tensors.push_back(std::move(tensor));
     }
   }
-  const auto shared =
-      mlp_tensors(at + "shared_experts.", "shared_expert", h, experts.shared * experts.ffn);
-  tensors.insert(tensors.end(), shared.begin(), shared.end());
+  if (experts.shared > 0) {
+    const auto shared =
+        mlp_tensors(at + "shared_experts.", "shared_expert", h, experts.shared * experts.ffn);
+    tensors.insert(tensors.end(), shared.begin(), shared.end());
+  }
   tensors.push_back(whole(at + "gate.weight", "router", experts.routed, h));
-  tensors.push_back(vector(at + "gate.e_score_correction_bias", "router_bias", experts.routed));
-  tensors.back().trained = false;
+  if (experts.score_bias) {
+    tensors.push_back(vector(at + "gate.e_score_correction_bias", "router_bias", experts.routed));
+    tensors.back().trained = false;
+  }
   return tensors;
 }
 

@@ -20,14 +20,15 @@ PublishedTensor whole(std::string name, std::string_view group, std::size_t out,
 PublishedTensor vector(std::string name, std::string_view group, std::size_t count);
 
 // Names begin with `prefix`, "model.layers.3.".
-// Grouped-query attention; with norms of queries and keys, and an output gate, in Qwen's families.
+// Grouped-query attention; biases, norms of queries and keys, an output gate as the config says.
 Tensors attention_tensors(const PublishedConfig& config, const std::string& prefix);
 Tensors delta_net_tensors(const PublishedConfig& config, const std::string& prefix);
+// Biases are where it goes down to a rank, and where it comes out.
 Tensors latent_attention_tensors(const PublishedConfig& config, const std::string& prefix);
 // SwiGLU of three matrices.
 Tensors mlp_tensors(const std::string& prefix, std::string_view group, std::size_t hidden,
-                    std::size_t ffn);
-// Routed experts, shared ones, the router.
+                    std::size_t ffn, bool bias = false);
+// Routed experts, shared ones where there are any, the router.
 Tensors experts_tensors(const PublishedConfig& config, const std::string& prefix);
 Tensors vision_tensors(const PublishedConfig& config);
 

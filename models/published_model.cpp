@@ -1,5 +1,6 @@
 #include "models/published_model.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "models/published_blocks.hpp"
@@ -45,7 +46,7 @@ std::size_t PublishedModel::count(std::string_view group) const {
   std::size_t sum = 0;
   for (const auto& layer : layers) {
     for (const auto& tensor : layer.tensors) {
-      sum += group.empty() || tensor.group == group ? tensor.count() : 0;
+      sum += tensor.stored && (group.empty() || tensor.group == group) ? tensor.count() : 0;
     }
   }
   return sum;
@@ -58,7 +59,7 @@ std::size_t PublishedModel::count() const {
 std::size_t PublishedModel::tensors() const {
   std::size_t sum = 0;
   for (const auto& layer : layers) {
-    sum += layer.tensors.size();
+    sum += static_cast<std::size_t>(std::ranges::count_if(layer.tensors, &PublishedTensor::stored));
   }
   return sum;
 }
@@ -92,12 +93,13 @@ PublishedLayer mlp_of(const PublishedConfig& config, const std::string& prefix, 
                        .kind = LayerKind::mlp,
                        .tensors = {vector(prefix + "post_attention_layernorm.weight", "layer_norms",
                                           config.hidden)}};
-  if (config.experts && i >= config.experts->dense_layers) {
+  if (config.experts && config.experts->in_layer(i)) {
     layer.kind = LayerKind::experts;
     append(layer.tensors, experts_tensors(config, prefix));
   } else {
     const std::string_view group = config.experts ? "dense_mlp" : "mlp";
-    append(layer.tensors, mlp_tensors(prefix + "mlp.", group, config.hidden, config.ffn));
+    append(layer.tensors,
+           mlp_tensors(prefix + "mlp.", group, config.hidden, config.ffn, config.mlp_bias));
   }
   return layer;
 }
@@ -121,7 +123,7 @@ void append_deepseek_ends(Tensors& tensors, const PublishedConfig& config,
 // A layer more, that predicts the token after next; no tensor of it is cut.
 PublishedLayer prediction_of(const PublishedConfig& config) {
   const std::size_t h = config.hidden;
-  const bool deepseek = config.family == Family::deepseek_v3;
+  const bool deepseek = config.latent.has_value();
   // With this number its attention is a full one, and its MLP has experts where there are any.
   const std::size_t last =
       config.delta_net ? config.delta_net->interval * config.layers - 1 : config.layers;
@@ -197,12 +199,14 @@ PublishedModel published_model(const PublishedConfig& config) {
   model.layers.push_back({"final_norm",
                           LayerKind::final_norm,
                           {vector(text + "norm.weight", "final_norm", config.hidden)}});
-  PublishedLayer head{"head", LayerKind::head, {}};
-  if (!config.tied) {
-    head.tensors.push_back(
-        cut_by_outputs("lm_head.weight", "lm_head", config.vocab, config.hidden, config.vocab));
+  PublishedTensor head =
+      cut_by_outputs("lm_head.weight", "lm_head", config.vocab, config.hidden, config.vocab);
+  if (config.tied) {
+    head.name = table.name;
+    head.group = table.group;
+    head.trained = head.stored = false;
   }
-  model.layers.push_back(std::move(head));
+  model.layers.push_back({"head", LayerKind::head, {std::move(head)}});
   return model;
 }
 

@@ -25,6 +25,8 @@ struct PublishedTensor {
   std::size_t products = 0;
   // False for a stored copy of another tensor, and for a bias that the loss does not train.
   bool trained = true;
+  // False for the table of the embedding once more in a tied head: multiplied with, counted there.
+  bool stored = true;
 
   std::size_t count() const;
 };

@@ -5,6 +5,7 @@
 #include "models/text.hpp"
 #include "parallel/pipeline/schedule_csv.hpp"
 #include "scenarios/model_settings.hpp"
+#include "scenarios/published_choice.hpp"
 #include "scenarios/scenario_file.hpp"
 #include "scenarios/training_job.hpp"
 
@@ -56,7 +57,8 @@ void read_text_and_start(Settings& s) {
 
 void read_plan_files(Settings& s) {
   if (at_true_scale(s) && !s.files.model.is(s.model.config)) {
-    s.files.model = input(s.model.config, published_model(s.model.config));
+    const std::string where = "model.config = " + s.model.config;
+    s.files.model = input(s.model.config, published_model(chosen_config(where, s.model.config)));
   }
   const std::string& schedule = s.parallel.schedule;
   if (s.parallel.pp > 1 && schedule.ends_with(".csv") && !s.files.schedule.is(schedule)) {

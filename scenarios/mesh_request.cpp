@@ -6,6 +6,7 @@
 #include "scenarios/flags.hpp"
 #include "scenarios/help_text.hpp"
 #include "scenarios/near_miss.hpp"
+#include "scenarios/published_choice.hpp"
 #include "scenarios/requests.hpp"
 
 namespace ringside {
@@ -88,16 +89,7 @@ MeshShape shape_of(const MeshWords& words) {
 }
 
 PublishedModel model_of(const std::string& name) {
-  if (name.ends_with(".json")) {
-    return published_model(read_published_config(name));
-  }
-  const auto names = published_names();
-  if (std::ranges::find(names, name) == names.end()) {
-    throw BadUse("--config " + name + ": there is no such model" + did_you_mean(name, names) +
-                 " (take " + joined(names) +
-                 ", or the path of a config.json, which ends in .json)");
-  }
-  return published_model(published_config(name));
+  return published_model(chosen_config("--config " + name, name));
 }
 
 MeshPlan plan_of(const MeshWords& words) {

@@ -227,7 +227,7 @@ void check_model(const Settings& settings) {
 
 std::string kind_name(const Settings& settings) {
   if (at_true_scale(settings)) {
-    return settings.model.config;
+    return counted_model_of(settings).config.name;
   }
   if (has_experts(settings)) {
     return fmt::format("GPT with {} experts", settings.model.experts);

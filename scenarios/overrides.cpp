@@ -45,6 +45,9 @@ void apply(Settings& settings, const Override& change) {
     settings.data.text = absolute_place(change.value).string();
     check_text_file(settings.data.text, change.flag);
   }
+  if (change.key == "model.config" && change.value.ends_with(".json")) {
+    settings.model.config = absolute_place(change.value).string();
+  }
   if (change.key == "parallel.schedule" && change.value.ends_with(".csv")) {
     settings.parallel.schedule = absolute_place(change.value).string();
   }

@@ -112,8 +112,10 @@ Settings load_scenario(const ScenarioFile& file) {
       *path = (folder / *path).lexically_normal().string();
     }
   }
-  if (auto& schedule = settings.parallel.schedule; schedule.ends_with(".csv")) {
-    schedule = (folder / schedule).lexically_normal().string();
+  for (std::string* path : {&settings.parallel.schedule, &settings.model.config}) {
+    if (path->ends_with(path == &settings.model.config ? ".json" : ".csv")) {
+      *path = (folder / *path).lexically_normal().string();
+    }
   }
   return settings;
 }

@@ -60,8 +60,9 @@ Rows model() {
       key("model.kind", "a byte-level MLP, or a decoder-only transformer", one_of({"mlp", "gpt"}),
           &Settings::model, &ModelSettings::kind),
       key("model.config",
-          "a published model of models/configs at its true size, in bf16 on meta memory: sizes, "
-          "traffic and times, without data; empty: the model is made of the other keys",
+          "a published model of models/configs, or the path of a config.json, at its true size, in "
+          "bf16 on meta memory: sizes, traffic and times, without data; empty: the model is made "
+          "of the other keys",
           text(), &Settings::model, &ModelSettings::config),
       key("model.context", "of mlp: bytes that a prediction sees", integer(1, 1024),
           &Settings::model, &ModelSettings::context),

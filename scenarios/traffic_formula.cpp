@@ -22,8 +22,9 @@ std::string all_gather_formula(const std::string& algorithm) {
 
 // Layers that compute with the bucket of a layer: two with a tied table.
 std::int64_t users_of(const Settings& s, const Bucket& bucket) {
-  return !at_true_scale(s) && s.model.kind == "gpt" && s.model.tied && bucket.last_layer() == 0 ? 2
-                                                                                                : 1;
+  const bool tied =
+      at_true_scale(s) ? counted_model_of(s).config.tied : s.model.kind == "gpt" && s.model.tied;
+  return tied && bucket.last_layer() == 0 ? 2 : 1;
 }
 
 // The stage of a pipeline's device that a layer of its model belongs to.

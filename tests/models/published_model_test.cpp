@@ -218,8 +218,8 @@ TEST_F(ConfigFile, ThatIsWrongIsRefusedWithItsKey) {
             name + ": intermediate_size must be a whole number from 1 to 16777216, and is 4000.0");
   EXPECT_EQ(refusal("\"model_type\": \"qwen3\"", "\"model_type\": \"qwen9\""),
             name +
-                ": model_type \"qwen9\" is not known: it is one of llama, qwen3, qwen3_5, "
-                "deepseek_v3");
+                ": model_type \"qwen9\" is not known: it is one of llama, mistral, qwen3, "
+                "qwen3_moe, qwen3_5, deepseek_v2, deepseek_v3, kimi_k2");
   EXPECT_EQ(refusal("\"num_key_value_heads\": 8", "\"num_key_value_heads\": 7"),
             "model mine: 32 heads cannot share 7 key and value heads evenly");
   EXPECT_TRUE(
