@@ -42,22 +42,25 @@ Settings with_tokens(Settings s, std::int64_t tokens) {
 }
 
 // Backward of as many tokens as the formula says lasts as long as the all-reduce, and of one fewer
-// it does not.
-Check check_tokens_to_hide(const CheckContext& context, Time all_reduce) {
+// it does not. What such a run leaves exposed all the same: the first bucket leaves when the first
+// layer's gradients are there, the last when backward has ended.
+Checks check_tokens_to_hide(const CheckContext& context, Time all_reduce) {
   const Settings& s = context.settings;
   const std::int64_t tokens = tokens_to_hide(s, all_reduce);
   const auto enough = context.run(with_tokens(s, tokens), context.truth);
   const Time longer = backward_time(enough);
   const Time shorter = backward_time(context.run(with_tokens(s, tokens - 1), context.truth));
-  Check check = holds(
-      "exposed.tokens_to_hide", longer >= all_reduce && shorter < all_reduce,
-      std::to_string(tokens), "= all-reduce flops / 4 N'",
-      fmt::format("of a rank; executed: backward of {} takes {}, of {} {}, the all-reduce {}. "
-                  "What {} then leave exposed, {}, is mostly the last layers' buckets",
-                  tokens, to_string(longer), tokens - 1, to_string(shorter), to_string(all_reduce),
-                  tokens, to_string(exposed_time(enough))));
+  Check check =
+      holds("exposed.tokens_to_hide", longer >= all_reduce && shorter < all_reduce,
+            std::to_string(tokens), "= all-reduce flops / 4 N'",
+            fmt::format(
+                "of a rank, whose backward lasts as long; executed: backward of {} takes {}, of "
+                "{} {}, the all-reduce {}",
+                tokens, to_string(longer), tokens - 1, to_string(shorter), to_string(all_reduce)));
   check.measured = tokens;
-  return check;
+  const OverlapFormula formula = overlap_formula(with_tokens(s, tokens), *only_link(s));
+  return {check, same_time("exposed.left_at_that_length", exposed_time(enough), formula.exposed,
+                           fmt::format("of {} tokens: buckets wait for their layers", tokens))};
 }
 
 // The same run by the other account of what computing takes.
@@ -65,7 +68,8 @@ Check report_account(const CheckContext& context, const Settings& other, Time al
   const auto outcome = context.run(other, context.truth);
   return reported("exposed.by_" + other.costs.account + "_account",
                   to_string(exposed_time(outcome)),
-                  fmt::format("backward {}, {} products a token, hidden from {} tokens on",
+                  fmt::format("backward {}, {} products a token, as long as the all-reduce from {} "
+                              "tokens on",
                               to_string(backward_time(outcome)), products_of_token(other),
                               tokens_to_hide(other, all_reduce)));
 }
@@ -130,7 +134,9 @@ Checks check_exposed_at_true_scale(const CheckContext& context) {
   checks.push_back(reported(
       "exposed.backward_is_long_enough", backward < all_reduce ? "no" : "yes",
       fmt::format("all-reduce {}, backward {}", to_string(all_reduce), to_string(backward))));
-  checks.push_back(check_tokens_to_hide(context, all_reduce));
+  for (Check& check : check_tokens_to_hide(context, all_reduce)) {
+    checks.push_back(std::move(check));
+  }
   if (const auto other = by_other_account(s)) {
     checks.push_back(report_account(context, *other, all_reduce));
   }

@@ -58,6 +58,19 @@ Check check_does_not_fit(const Settings& s) {
                            capacity, state));
 }
 
+Checks check_experts_do_not_fit(const Settings& s) {
+  if (!at_true_scale(s) || !published_config_of(s).experts || s.parallel.ep > 1) {
+    return {};
+  }
+  const auto parameters = static_cast<std::int64_t>(published_model_of(s).count("routed_experts"));
+  const auto element = static_cast<std::int64_t>(size_of(element_type(s)));
+  const std::int64_t capacity = s.cluster.capacity->count;
+  return {holds("routed_experts.by_formula", element * parameters > capacity,
+                std::to_string(element * parameters), fmt::format("> {} bytes", capacity),
+                fmt::format("weights of {} parameters in bf16, without gradients and optimizer",
+                            parameters))};
+}
+
 Check check_capacity_lifted(const Settings& settings) {
   Settings free = settings;
   free.cluster.capacity.reset();

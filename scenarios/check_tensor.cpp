@@ -36,6 +36,23 @@ Checks check_activations(const CheckContext& context) {
                              other.parallel.sp))};
 }
 
+// Whether what is slower across machines is their bandwidth: nearly all of it stays when a message
+// between them takes no longer to set out than inside one.
+Check by_bandwidth(Time within, Time between, Time with_even_latency, bool is_even) {
+  Check check =
+      holds("across_nodes.by_bandwidth", true, to_string(with_even_latency),
+            "> " + to_string(within) + " inside a machine",
+            fmt::format("with the latency of nvlink between machines too{}: {:.1f} times as long",
+                        is_even ? ", as it is here" : "",
+                        static_cast<double>(with_even_latency.count()) /
+                            static_cast<double>(within.count())));
+  if (10 * (with_even_latency - within) < 9 * (between - within)) {
+    check.verdict = CheckVerdict::not_applicable;
+    check.note += ", so that latency decides here";
+  }
+  return check;
+}
+
 Checks check_across_nodes(const CheckContext& context) {
   const Settings& s = context.settings;
   if (s.parallel.tp == 1) {
@@ -52,12 +69,18 @@ Checks check_across_nodes(const CheckContext& context) {
   }
   const Time within = training_time(context.run(inside, context.truth));
   const Time between = training_time(here ? context.main : context.run(across, context.truth));
-  return {beside(
-      "across_nodes.time", between, Than::more, within, " inside a machine",
-      fmt::format("modelled, {}: {:.1f} times as long on {}{}", plural(s.train.steps, "step"),
-                  static_cast<double>(between.count()) / static_cast<double>(within.count()),
-                  plural(cluster_of(across).nodes(s.ranks), "machine"),
-                  here ? ", as this run is" : ""))};
+  Settings even = across;
+  even.links.ib.latency = even.links.nvlink.latency;
+  const bool is_even = even.links == across.links;
+  const Time with_even_latency =
+      is_even ? between : training_time(context.run(even, context.truth));
+  return {beside("across_nodes.time", between, Than::more, within, " inside a machine",
+                 fmt::format(
+                     "modelled, {}: {:.1f} times as long on {}{}", plural(s.train.steps, "step"),
+                     static_cast<double>(between.count()) / static_cast<double>(within.count()),
+                     plural(cluster_of(across).nodes(s.ranks), "machine"),
+                     here ? ", as this run is" : "")),
+          by_bandwidth(within, between, with_even_latency, is_even)};
 }
 
 }  // namespace ringside

@@ -165,6 +165,10 @@ Checks check_model_state(const CheckContext& context) {
   }
   Settings whole = s;
   whole.parallel.zero = 0;
+  // And of the whole model, whatever a rank has a part of here.
+  whole.parallel.tp = whole.parallel.cp = whole.parallel.pp = whole.parallel.ep = 1;
+  whole.parallel.sp = false;
+  whole.parallel.dp = s.ranks;
   whole.dp.sync_every_microbatch = false;
   return {equal("model_state.figures_that_differ", differing, 0, "figures",
                 "weights, gradients, optimizer state; every rank and step, to the byte"),
@@ -172,7 +176,7 @@ Checks check_model_state(const CheckContext& context) {
                 "the most of any rank: " + formula_text(s) + " of n parameters" +
                     (s.parallel.tp > 1 ? ", a rank's part of the model," : "") + " on p " +
                     (s.parallel.tp > 1 ? "data-parallel " : "") +
-                    "ranks, and padding; data parallelism holds " +
+                    "ranks, and padding; data parallelism alone would hold " +
                     std::to_string(total(state_by_formula(whole, 0))))};
 }
 

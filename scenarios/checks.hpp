@@ -103,6 +103,8 @@ std::int64_t model_state_by_formula(const Settings& settings, int rank);
 // Why a rank of the scenario runs out of the memory that it has, by formula: model state, or, where
 // that fits, the inputs of the layers beside it.
 Check check_does_not_fit(const Settings& settings);
+// Of a model with experts: their weights alone, when every card has them all.
+Checks check_experts_do_not_fit(const Settings& settings);
 // The negative control of a run that is out of memory: without the limit a card ends its work.
 Check check_capacity_lifted(const Settings& settings);
 

@@ -28,6 +28,11 @@ Figure quoted(std::string id, std::string source) {
   return {.id = std::move(id), .source = std::move(source)};
 }
 
+Figure given(std::string id, std::string source, double value, std::string unit) {
+  return {
+      .id = std::move(id), .source = std::move(source), .exact = value, .unit = std::move(unit)};
+}
+
 std::string grouped(double value) {
   std::string digits = fmt::format("{:.0f}", value);
   for (std::size_t at = digits.size(); at > 3; at -= 3) {

@@ -10,7 +10,8 @@ namespace ringside {
 struct Figure {
   std::string id;      // "DP07"
   std::string source;  // the formula, and whose
-  // Its value, where it is one number.
+  // Its value, where it is one number. Of what is given it is the chapter's own, and is not shown
+  // as computed.
   std::optional<double> exact{};
   std::string unit{};
   // As the chapter displays it; empty: there is nothing to compute.
@@ -30,6 +31,9 @@ Figure statement(std::string id, std::string source, std::string property, bool 
                  std::string shown);
 // Quoted from a publication: there is nothing to compute.
 Figure quoted(std::string id, std::string source);
+// Chosen by the chapter, or true by definition: a number all the same, that others are computed
+// from, but beside the chapter's it would be compared with itself.
+Figure given(std::string id, std::string source, double value, std::string unit);
 
 // ---- displays ----------------------------------------------------------------------------------
 

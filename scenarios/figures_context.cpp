@@ -62,7 +62,7 @@ std::vector<Figure> context_parallel_figures(const FigureInputs& in) {
   const double inputs = in.long_sequence * in.hidden() * in.layers() * in.bytes_per_element;
   const auto even = zigzag(16, 4);
   return {
-      number("CP01", "2^17", in.long_sequence, "tokens", grouped(in.long_sequence)),
+      given("CP01", "chosen: 2^17", in.long_sequence, "tokens"),
       number("CP02", "2 (s/cp) KV heads, width, 2 bytes", block, "B", gigabytes(block)),
       number("CP03", "cp - 1", cp - 1, "blocks", fixed(cp - 1, 0) + " 块"),
       number("CP04", "(cp-1) blocks: Ring Attention, section 3", (cp - 1) * block, "B",

@@ -22,6 +22,7 @@ constexpr std::string_view label = "gradients";
 struct Seen {
   std::int64_t sent = 0;
   std::int64_t received = 0;
+  std::int64_t messages = 0;  // sent
   Time took{0};
 };
 
@@ -35,6 +36,7 @@ std::vector<Seen> all_reduce_gradients(const FigureInputs& inputs, int ranks,
     for (const TrafficSum& sum : rank.traffic().sums()) {
       if (std::string_view(sum.label) == label) {
         seen.sent += sum.sent_bytes;
+        seen.messages += sum.sent_messages;
         seen.received += sum.received_bytes;
       }
     }
@@ -128,8 +130,11 @@ Executed over_ranks(const std::vector<std::int64_t>& values, double unit, std::s
 std::map<std::string, Executed> executed_figures(const FigureInputs& inputs) {
   const Cluster& cluster = inputs.cluster;
   const int few = inputs.ranks;
+  const auto ring = all_reduce_gradients(inputs, few, "ring", cluster);
   std::map<std::string, Executed> executed{
-      {"DP07", sent(all_reduce_gradients(inputs, few, "ring", cluster))},
+      {"DP07", sent(ring)},
+      {"DP21", over_ranks(values_of(ring, &Seen::messages), 1,
+                          fmt::format("label {}: messages sent, mean of {} ranks", label, few))},
       {"DP09", received_by_rank_0(all_reduce_gradients(inputs, few, "naive", cluster))},
       {"DP12", seconds_over_infiniband(inputs)},
       {"TP03", sent_by_layers(inputs)},

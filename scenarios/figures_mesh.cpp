@@ -1,6 +1,4 @@
 // Sections mesh and pitfalls: products of dimensions, and what a card then holds.
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 
 #include "scenarios/figure_sections.hpp"
@@ -14,10 +12,6 @@ std::vector<Figure> mesh_figures(const FigureInputs& in) {
   const double full = state + inputs;
   const double selective = state + layer_activation_bytes * per_layer;
   const double llama = 8 * 1 * 16 * 128;
-  const double deepseek_pipelines = 16;
-  const double deepseek = 2048 / deepseek_pipelines;
-  Figure gigabyte = number("ME06", "GB is 10^9 bytes", 1e9, "B", "10⁹ 字节");
-  gigabyte.property = "bytes of one GB";
   return {number("ME01", "2 s b h L", inputs, "B", gigabytes(inputs)),
           number("ME02", "16 params/8 + 2 s b h L", full, "B",
                  full <= in.card_bytes ? "≤ " + gigabytes(in.card_bytes, 0) : "放不下"),
@@ -25,11 +19,10 @@ std::vector<Figure> mesh_figures(const FigureInputs& in) {
                  selective <= in.card_bytes ? "≤ " + gigabytes(in.card_bytes, 0) : "放不下"),
           number("ME04", "8 1 16 128: Llama 3, table 4", llama, "GPUs", grouped(llama) + " 张"),
           quoted("ME05", "Llama 3, table 4"),
-          gigabyte,
-          number("ME07", "2^6", 64, "devices", "2⁶"),
-          number("ME08", "2048/16: 2 groups of EP 64", deepseek, "ranks",
-                 fmt::format("PP {} × EP {}", deepseek_pipelines, deepseek / 2)),
-          number("ME09", "TP, CP, PP, DP", 4, "dims", "4D")};
+          given("ME06", "by definition: GB is 10^9 bytes", 1e9, "B"),
+          given("ME07", "chosen: 2^6", 64, "devices"),
+          given("ME08", "DeepSeek-V3 report: 2048/16, 2 groups of EP 64", 128, "ranks"),
+          given("ME09", "Llama 3: TP, CP, PP, DP", 4, "dims")};
 }
 
 std::vector<Figure> pitfall_figures(const FigureInputs& in) {

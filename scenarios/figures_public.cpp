@@ -35,11 +35,10 @@ std::vector<Figure> megatron_and_pipelines() {
           statement("PU12", "(K-1)/(M+K-1): Huang and others 2019, GPipe, section 2.2",
                     "of gpipe, timed exactly for K to 8, M to 32 and four sets of costs",
                     over_total_is_plain("gpipe"), "O((K−1)/(M+K−1))"),
-          number("PU13", "(K-1)/(M+K-1) at K = 8, M = 4K", gpipe, "ratio",
-                 gpipe < 0.2 ? "M ≥ 4K" : "does not hold"),
+          given("PU13", "GPipe, section 2.2; here (K-1)/(M+K-1) at K = 8, M = 4K", gpipe, "ratio"),
           quoted("PU14", "Zero Bubble, abstract"),
           quoted("PU15", "Zero Bubble, abstract"),
-          number("PU16", "PyTorch DDP paper, section 5.2", 25e6, "B", fixed(25, 0) + " MB"),
+          given("PU16", "PyTorch DDP paper, section 5.2", 25e6, "B"),
           quoted("PU19", "Korthikanti and others 2022, abstract"),
           quoted("PU20", "GShard, abstract")};
 }
@@ -57,6 +56,15 @@ bool layer_parts_add_up() {
   return holds;
 }
 
+// DeepSeek-V3's bubbles, beside the schedule as it is timed here.
+Figure of_table_2(std::string id, const std::string& formula, double bubble,
+                  std::string_view schedule) {
+  Figure figure = number(std::move(id), formula + ": table 2", bubble, "chunk units", "表 2");
+  figure.property = fmt::format("of {}, timed exactly: {}", schedule, bubble_of(schedule, 8, 32));
+  figure.holds = bubble_of(schedule, 8, 32) == bubble;
+  return figure;
+}
+
 std::vector<Figure> activations_and_deepseek() {
   const double t = 8, s = 2048, h = 20'480, a = 128;  // the 530B model
   const double with_both = (layer_activation_bytes / t) / (10 + 24 / t + 5 * a * s / (h * t));
@@ -72,12 +80,10 @@ std::vector<Figure> activations_and_deepseek() {
       number("PU22", "180K hours a trillion tokens x 14.8T", hours, "K GPU hours",
              grouped(hours) + "K"),
       quoted("PU23", "DeepSeek-V3 report, section 3.2"),
-      number("PU24", "(PP-1)(F+B): table 2", (pp - 1) * (forward + backward), "chunk units",
-             "表 2"),
-      number("PU25", "(PP-1)(F+B-2W): table 2", (pp - 1) * (forward + backward - 2 * weight),
-             "chunk units", "表 2"),
-      number("PU26", "(PP/2-1)(F&B+B-3W): table 2", (pp / 2 - 1) * (both + backward - 3 * weight),
-             "chunk units", "表 2")};
+      of_table_2("PU24", "(PP-1)(F+B)", (pp - 1) * (forward + backward), "1f1b"),
+      of_table_2("PU25", "(PP-1)(F+B-2W)", (pp - 1) * (forward + backward - 2 * weight), "zb_h1"),
+      of_table_2("PU26", "(PP/2-1)(F&B+B-3W)", (pp / 2 - 1) * (both + backward - 3 * weight),
+                 "dualpipe")};
 }
 
 Figure counted(std::string id, const PublishedModel& model, std::size_t elements,
@@ -86,33 +92,42 @@ Figure counted(std::string id, const PublishedModel& model, std::size_t elements
                 static_cast<double>(elements), "params", std::move(shown));
 }
 
-// Llama 3, table 4: TP x CP x PP x DP.
-Figure llama_row(std::string id, double tp, double cp, double pp, double dp) {
+// Llama 3, table 4: TP x CP x PP x DP, and the GPUs that its first column says.
+Figure llama_row(std::string id, double tp, double cp, double pp, double dp, double published) {
   const double gpus = tp * cp * pp * dp;
-  return number(std::move(id), fmt::format("{} {} {} {}: Llama 3, table 4", tp, cp, pp, dp), gpus,
-                "GPUs", grouped(gpus));
+  Figure figure =
+      number(std::move(id), fmt::format("{} {} {} {}: Llama 3, table 4", tp, cp, pp, dp), gpus,
+             "GPUs", grouped(gpus));
+  figure.property = fmt::format("published: {}", grouped(published));
+  figure.holds = gpus == published;
+  return figure;
+}
+
+// Without what predicts further tokens; published as 671B.
+Figure main_model_of_deepseek(const PublishedModel& model) {
+  const std::size_t main = model.count() - model.count("mtp") - model.count("mtp_shared_copy");
+  const std::string shown = fixed(static_cast<double>(main) / 1e9, 0) + "B";
+  Figure figure = counted("PU35", model, main, shown);
+  figure.property = "published: 671B";
+  figure.holds = shown == "671B";
+  return figure;
 }
 
 std::vector<Figure> llama_and_sizes(const FigureInputs& in) {
   const PublishedModel& llama = in.llama;
   const PublishedModel& qwen = in.qwen;
   const PublishedModel& deepseek = in.deepseek;
-  const std::size_t main_model =
-      deepseek.count() - deepseek.count("mtp") - deepseek.count("mtp_shared_copy");
-  const double most = 8 * 1 * 16 * 128;
-  const double ratio = 6;  // operations a token and parameter
   return {
-      number("PU27", "the table's largest product", most, "GPUs",
-             fixed(most / 1024, 0) + "K 张 H100"),
+      given("PU27", "Llama 3, table 4: its largest product", 8 * 1 * 16 * 128, "GPUs"),
       counted("PU28", llama, llama.count(), std::to_string(llama.count() / 1'000'000'000) + "B"),
-      llama_row("PU29", 8, 1, 16, 64),
-      llama_row("PU30", 8, 1, 16, 128),
-      llama_row("PU31", 8, 16, 16, 8),
+      llama_row("PU29", 8, 1, 16, 64, 8192),
+      llama_row("PU30", 8, 1, 16, 128, 16384),
+      llama_row("PU31", 8, 16, 16, 8, 16384),
       quoted("PU32", "Llama 3, table 4"),
-      statement("PU33", "2 ND forward, 4 ND backward", "2 + 4 = 6", 2 + 4 == ratio, "C ≈ 6ND"),
+      quoted("PU33", "the rule itself: 2 ND forward, 4 ND backward"),
       counted("PU34", qwen, qwen.count(),
               "Qwen3-" + std::to_string(qwen.count() / 1'000'000'000) + "B"),
-      counted("PU35", deepseek, main_model, fixed(static_cast<double>(main_model) / 1e9, 0) + "B"),
+      main_model_of_deepseek(deepseek),
       quoted("PU36", "the chapter's advice")};
 }
 

@@ -92,6 +92,8 @@ std::map<std::string, Executed> executed_stages(const FigureInputs& in) {
   const std::string passes = fmt::format("{}, over (N-1)/N of the parameters", traffic);
   std::map<std::string, Executed> figures{
       {"DP03", executed(dp, state_of, 1, state)},
+      {"DP19", executed(dp, state_of, state_bytes * in.parameters() / in.ranks,
+                        fmt::format("{} of {} ranks, over 16 bytes a parameter", state, in.ranks))},
       {"PF01",
        executed(dp, state_of, in.parameters(), fmt::format("{}, over the parameters", state))},
       {"ZR01", executed(stage1, state_of, 1, state)},

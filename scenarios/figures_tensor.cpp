@@ -53,8 +53,7 @@ std::vector<Figure> tensor_parallel_figures(const FigureInputs& in) {
                     "< 10⁻¹²"),
           row_first,
           quoted("TP09", "a fixture of the course"),
-          number("TP10", "chosen: cards of a machine, which NVLink joins", in.ranks, "cards",
-                 fixed(in.ranks, 0) + " 张卡")};
+          given("TP10", "chosen: cards of a machine, which NVLink joins", in.ranks, "cards")};
 }
 
 }  // namespace ringside

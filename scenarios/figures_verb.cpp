@@ -53,6 +53,11 @@ Json json_of(const PaddedTraffic& padded) {
           {"counted_bytes", padded.counted}};
 }
 
+// Whether there is a number of ours: what is only quoted or given is none.
+bool computed(const JudgedFigure& judged) {
+  return judged.figure.exact && judged.verdict() != "not_applicable";
+}
+
 Json json_of(const JudgedFigure& judged) {
   const Figure& figure = judged.figure;
   Json row{{"id", figure.id},
@@ -60,7 +65,7 @@ Json json_of(const JudgedFigure& judged) {
            {"what", judged.row.what},
            {"provenance", judged.provenance()},
            {"source", figure.source},
-           {"exact", figure.exact ? json_of(*figure.exact) : Json()},
+           {"exact", computed(judged) ? json_of(*figure.exact) : Json()},
            {"executed", judged.executed ? json_of(judged.executed->mean) : Json()}};
   if (judged.executed) {
     if (!judged.executed->seen.empty()) {
@@ -130,7 +135,7 @@ void print_text(const std::vector<JudgedFigure>& figures) {
     const auto what =
         figure.property.empty() ? judged.row.what : judged.row.what + " [" + figure.property + "]";
     table.add({figure.id, std::string(judged.provenance()),
-               figure.exact ? text_of(*figure.exact) : std::string(nothing), figure.unit,
+               computed(judged) ? text_of(*figure.exact) : std::string(nothing), figure.unit,
                executed_text(judged), in_english(judged.row.shown),
                figure.shown.empty() ? std::string(nothing) : in_english(figure.shown),
                verdict_text(judged), what});
@@ -145,7 +150,7 @@ void print_text(const std::vector<JudgedFigure>& figures) {
 }  // namespace
 
 std::string_view JudgedFigure::provenance() const {
-  if (row.kind == "quoted") {
+  if (row.kind == "quoted" || verdict() == "not_applicable") {
     return "published";
   }
   return row.kind == "estimate" ? "estimate" : executed ? "executed" : "formula";

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <iterator>
 
 #include "runtime/errors.hpp"
 #include "runtime/process.hpp"
@@ -183,6 +184,7 @@ RunReport expected_failure(const RunRequest& request, const std::filesystem::pat
                                 std::string(failure.verdict), s.checks.expect, failure.text));
   if (s.checks.expect == "oom" && s.cluster.capacity) {
     report.checks.push_back(check_does_not_fit(s));
+    std::ranges::copy(check_experts_do_not_fit(s), std::back_inserter(report.checks));
     if (at_true_scale(s) && std::ranges::count(s.checks.run, "controls") > 0) {
       report.checks.push_back(check_capacity_lifted(s));
     }

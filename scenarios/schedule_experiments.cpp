@@ -73,6 +73,12 @@ bool messages_are_v_fold(const Schedule& interleaved, const Schedule& plain) {
 
 }  // namespace
 
+double bubble_of(std::string_view schedule, int stages, int microbatches) {
+  const auto timing = time_of(make_schedule(schedule, {stages, microbatches, 1}), {1, 1, 1, 0});
+  const Rational bubble = timing.bubble_over_ideal() * (3 * microbatches);
+  return static_cast<double>(bubble.numerator()) / static_cast<double>(bubble.denominator());
+}
+
 bool over_ideal_is_plain(std::string_view schedule) {
   return for_all(any_number, [&](int p, int m, const ScheduleCosts& costs) {
     const auto timing = time_of(make_schedule(schedule, {p, m, 1}), costs);

@@ -9,6 +9,9 @@ namespace ringside {
 // Whether bubble over ideal time is (p-1)/m: of gpipe and 1f1b it is.
 bool over_ideal_is_plain(std::string_view schedule);
 
+// Idle time of a device, F, I and W taking 1 each.
+double bubble_of(std::string_view schedule, int stages, int microbatches);
+
 // Whether bubble over total time is (p-1)/(m+p-1).
 bool over_total_is_plain(std::string_view schedule);
 

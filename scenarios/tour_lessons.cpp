@@ -95,7 +95,8 @@ TourLesson pipeline() {
                    "把各层分到多张卡上，为什么卡会空等？"},
       .runs = {{.role = plain_way,
                 .scenario = "pp/naive",
-                .set = {"checks.run=[\"gradients\", \"traffic\", \"pipeline\"]"},
+                .set = {"train.batch=32", "parallel.microbatches=32",
+                        "checks.run=[\"gradients\", \"traffic\", \"pipeline\"]"},
                 .claims = {{"pipeline.bubble_over_total",
                             "7/8 = 0.8750",
                             {"of the step is waiting", "的时间在等待"}}}},
@@ -149,6 +150,20 @@ TourLesson context_parallelism() {
                  "几百个专家的模型，无论 token 怎么分都放不下。"}};
 }
 
+TourClaim nodes_of_a_token(std::string_view expected) {
+  return {
+      "routing.nodes_of_a_token",
+      expected,
+      {"machines at most that a token goes to, of four", "台机器：四台里一个 token 最多去的数目"}};
+}
+
+TourClaim copies_across_nodes(std::string_view expected) {
+  return {"routing.copies_across_nodes",
+          expected,
+          {"copies of tokens that leave a machine, one way, all steps and layers",
+           "份 token 离开自己的机器（单程，所有步所有层）"}};
+}
+
 TourLesson experts() {
   return {.name = "ep",
           .question = {"Hundreds of experts: where, and how do tokens get there?",
@@ -157,27 +172,30 @@ TourLesson experts() {
                     .scenario = "ep/all_experts_everywhere",
                     .set = {},
                     .claims = {{"expect", "oom", {"how the run ends", "运行的结局"}},
+                               {"routed_experts.by_formula",
+                                "1307817541632",
+                                {"bytes of the routed experts' weights in BF16, all on a card",
+                                 "一张卡放下全部路由专家时，BF16 权重的字节数"}},
                                {"model_state.by_formula",
                                 "10922183557120",
-                                {"bytes of model state when a card holds all experts",
-                                 "一张卡放下全部专家时的模型状态字节数"}}}},
+                                {"bytes of the whole model's state, 16 a parameter",
+                                 "整个模型的模型状态字节数，每个参数 16 字节"}}}},
                    {.role = way_out,
-                    .scenario = "ep/dispatch",
+                    .scenario = "ep/unlimited",
                     .set = {"checks.run=[\"gradients\", \"traffic\", \"routing\"]"},
                     .claims = {{"traffic.tokens_sent",
-                                "1444864",
+                                "6513664",
                                 {"bytes of tokens sent to experts and back, all ranks and steps",
                                  "token 往返专家的字节数，所有卡所有步"}},
                                {"f32.gradient",
                                 "< 1e-06",
-                                {"from the gradients of one process", "与单进程梯度之差"}}}},
+                                {"from the gradients of one process", "与单进程梯度之差"}},
+                               nodes_of_a_token("4"),
+                               copies_across_nodes("3338")}},
                    {.role = further,
                     .scenario = "ep/node_limited",
                     .set = {"checks.run=[\"gradients\", \"traffic\", \"routing\"]"},
-                    .claims = {{"routing.nodes_of_a_token",
-                                "2",
-                                {"machines at most that a token goes to, of four",
-                                 "台机器：四台里一个 token 最多去的数目"}}}}},
+                    .claims = {nodes_of_a_token("2"), copies_across_nodes("2253")}}},
           .leaves = {"No single cut is enough: a plan is a product of them.",
                      "没有哪一刀够用：方案是它们的乘积。"}};
 }

@@ -91,6 +91,7 @@ std::string closing_table(const std::vector<WalkedLesson>& lessons, Language lan
                    {.title = "way", .left = true},
                    {.title = "run", .left = true},
                    {.title = "model", .left = true},
+                   {.title = "samples"},
                    {.title = "a rank sends"},
                    {.title = "one receives"},
                    {.title = "sent in groups", .left = true}});
@@ -99,7 +100,8 @@ std::string closing_table(const std::vector<WalkedLesson>& lessons, Language lan
       const bool ran = run.traffic.sent > 0;
       const auto bytes = [&](double count) { return ran ? bytes_text(count) : "-"; };
       table.add({std::string(walked.lesson->name), std::string(said(run.run.role, language)),
-                 std::string(run.run.scenario), run.model, bytes(run.traffic.sent),
+                 std::string(run.run.scenario), run.model,
+                 run.samples > 0 ? std::to_string(run.samples) : "-", bytes(run.traffic.sent),
                  bytes(run.traffic.received), where_it_went(run)});
     }
   }
@@ -118,6 +120,7 @@ Json json_of(const JudgedRun& run) {
             {"run_verdict", run.document.value("verdict", "lost")},
             {"run_folder", run.document.value("run_folder", "")},
             {"model", run.model},
+            {"samples", run.samples},
             {"claims", Json::array()}};
   for (const JudgedClaim& claim : run.claims) {
     json["claims"].push_back({{"where", claim.claim.where},

@@ -141,6 +141,7 @@ JudgedRun walk(const TourRun& run, RunRequest request, const std::filesystem::pa
   JudgedRun result = judged(run, summary, bench ? 1 : request.settings.train.steps);
   result.model = kind_name(request.settings);
   result.exit_code = code;
+  result.samples = bench ? 0 : request.settings.train.batch;
   return result;
 }
 

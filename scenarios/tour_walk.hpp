@@ -35,6 +35,7 @@ struct JudgedRun {
   TourRun run;
   nlohmann::json document;  // of the run
   std::string model{};
+  int samples = 0;  // of a step; 0: it has none
   StepTraffic traffic{};
   std::vector<JudgedClaim> claims{};
   int exit_code = 0;  // of `run`
