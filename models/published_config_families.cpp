@@ -114,6 +114,17 @@ bool score_bias_of(const ConfigSection& text, Family family) {
   return third;
 }
 
+// Newer files say num_local_experts, which is the same number by another name.
+std::size_t routed_of(const ConfigSection& text, const char* key) {
+  const std::size_t other = text.count_or("num_local_experts", 0);
+  const std::size_t routed = other > 0 && !text.has(key) ? other : text.number(key);
+  if (other > 0 && other != routed) {
+    text.refuse("num_local_experts",
+                "= " + std::to_string(other) + " is not " + key + " = " + std::to_string(routed));
+  }
+  return routed;
+}
+
 std::optional<ExpertsConfig> deepseek_experts_of(const ConfigSection& text, Family family) {
   const bool third = family == Family::deepseek_v3;
   // A group for all, where it is null.
@@ -134,7 +145,7 @@ std::optional<ExpertsConfig> deepseek_experts_of(const ConfigSection& text, Fami
   const auto needed = [&](const char* key) {
     return dense ? text.number_or(key, 1) : text.number(key);
   };
-  experts.routed = needed("n_routed_experts");
+  experts.routed = dense ? 1 : routed_of(text, "n_routed_experts");
   experts.per_token = needed("num_experts_per_tok");
   experts.ffn = needed("moe_intermediate_size");
   return dense ? std::nullopt : std::optional(experts);
@@ -144,7 +155,7 @@ ExpertsConfig qwen_experts_of(const ConfigSection& text) {
   return {.every = text.number_or("decoder_sparse_step", 1),
           .ahead = 1,
           .mlp_layers = text.numbers("mlp_only_layers"),
-          .routed = text.number("num_experts"),
+          .routed = routed_of(text, "num_experts"),
           .per_token = text.number_or("num_experts_per_tok", 8),
           .ffn = text.number("moe_intermediate_size"),
           .groups = 1,

@@ -142,6 +142,8 @@ TEST_F(ConfigKeys, ThatChangeTensorsAreCounted) {
             4'022'468'096U + 36 * (4096 + 1024 + 1024 + 2560));
   EXPECT_EQ(with("qwen3-30b-a3b", "mlp_only_layers", "\"mlp_only_layers\": [0],").count(),
             30'532'122'624U + 3 * 2048 * 6144 - 128 * (3 * 2048 * 768 + 2048));
+  EXPECT_EQ(with("qwen3-30b-a3b", "num_experts", "\"num_local_experts\": 128,").count(),
+            30'532'122'624U);
   EXPECT_EQ(with("qwen3-30b-a3b", "decoder_sparse_step", "\"decoder_sparse_step\": 2,").count(),
             30'532'122'624U + 24 * (3 * 2048 * 6144 - 128UL * (3 * 2048 * 768 + 2048)));
   EXPECT_EQ(with("granite-3b-code", "attention_bias", "").count() + 32 * 4 * 2560, 3'482'503'680U);
