@@ -105,9 +105,9 @@ Figure llama_row(std::string id, double tp, double cp, double pp, double dp, dou
 
 // Without what predicts further tokens; published as 671B.
 Figure main_model_of_deepseek(const PublishedModel& model) {
-  const std::size_t main = model.count() - model.count("mtp") - model.count("mtp_shared_copy");
-  const std::string shown = fixed(static_cast<double>(main) / 1e9, 0) + "B";
-  Figure figure = counted("PU35", model, main, shown);
+  const std::size_t without = model.count() - model.count("mtp") - model.count("mtp_shared_copy");
+  const std::string shown = fixed(static_cast<double>(without) / 1e9, 0) + "B";
+  Figure figure = counted("PU35", model, without, shown);
   figure.property = "published: 671B";
   figure.holds = shown == "671B";
   return figure;
