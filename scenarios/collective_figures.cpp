@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "scenarios/modelled_clocks.hpp"
-
 namespace ringside {
 namespace {
 
@@ -40,8 +38,6 @@ Claim claim_of(const CollectiveReport& report, const CollectiveCase& what) {
     claim.most_bytes = std::max(claim.most_bytes, sent);
     claim.all_bytes += sent;
   }
-  claim.time = claimed_time(claim.steps, claim.most_bytes,
-                            cluster.nodes(ranks) > 1 ? cluster.ib : cluster.nvlink);
   return claim;
 }
 

@@ -21,7 +21,6 @@ struct Claim {
   int steps = 0;
   std::int64_t most_bytes = 0;  // sent by the rank that sends most
   std::int64_t all_bytes = 0;
-  Time time{0};  // claimed_time on the cluster's slowest link class in use
 };
 
 Claim claim_of(const CollectiveReport& report, const CollectiveCase& what);

@@ -137,9 +137,7 @@ nlohmann::ordered_json row_json(const CollectiveReport& report, const MeasuredCa
                               {"algorithm", row.what.row->algorithm},
                               {"steps", claim.steps}};
   json["wire_bytes"] = {{"rank_most", first.sent_most}, {"all", first.sent_all}};
-  json["claim"] = {{"rank_most_bytes", claim.most_bytes},
-                   {"all_bytes", claim.all_bytes},
-                   {"time_us", static_cast<double>(claim.time.count()) / 1e6}};
+  json["claim"] = {{"rank_most_bytes", claim.most_bytes}, {"all_bytes", claim.all_bytes}};
   json["modelled"] = rates_json(modelled_rates(report, row.what, first));
   json["modelled"]["time_ps"] = first.modelled.count();
   for (const auto& m : row.placements) {

@@ -33,8 +33,4 @@ void align_modelled_clocks(Comm& comm) {
   rank.advance_to(meeting);
 }
 
-Time claimed_time(int steps, std::int64_t most_bytes, const Link& link) {
-  return add(link.latency * steps, link.duration(most_bytes));
-}
-
 }  // namespace ringside

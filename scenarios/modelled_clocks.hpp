@@ -10,9 +10,4 @@ namespace ringside {
 // algorithm of the tables takes part.
 void align_modelled_clocks(Comm& comm);
 
-// What the claims of a row come to on one class of link: steps * latency + the bytes of the rank
-// that sends most / bandwidth. Exact where every step keeps every sender equally busy (ring), below
-// the truth where messages queue at one receiver.
-Time claimed_time(int steps, std::int64_t most_bytes, const Link& link);
-
 }  // namespace ringside

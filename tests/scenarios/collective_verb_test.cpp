@@ -99,6 +99,7 @@ TEST(CollectiveVerb, JsonIsOneDocumentWithEveryKey) {
   EXPECT_EQ(row["root"], -1);
   EXPECT_EQ(row["wire_bytes"]["all"], 3 * 1024);
   EXPECT_EQ(row["wire_bytes"]["rank_most"], row["claim"]["rank_most_bytes"]);
+  EXPECT_FALSE(row["claim"].contains("time_us")) << "no row's time follows from steps and bytes";
   EXPECT_EQ(row["modelled"]["time_ps"].get<double>() / 1e6, row["modelled"]["time_us"]);
   for (const auto* placement : {"in_place", "out_of_place"}) {
     const auto& wall = row["wall"][placement];
