@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <type_traits>
 
@@ -116,6 +117,9 @@ Range own_chunk(const KnownCall& call, int rank) {
 
 // Elements [first, first + n) of the whole by definition, before an average is divided.
 void define_reduction(const KnownCall& call, const Numbers& numbers, Range range, Block& into) {
+  if (call.between_blocks) {
+    call.between_blocks();
+  }
   for (int r = 0; r < call.ranks; ++r) {
     for (std::size_t k = 0; k < range.count; ++k) {
       const auto value = numbers.at(r, range.first + k);
@@ -219,7 +223,42 @@ std::size_t wrong_as(const KnownCall& call, int rank, const Result& result) {
   return wrong;
 }
 
+template <class T>
+void define_as(const KnownCall& call, std::size_t first, std::span<T> into) {
+  const Numbers numbers(call);
+  Block block;
+  for (std::size_t done = 0; done < into.size(); done += block_size) {
+    const Range range{first + done, std::min(block_size, into.size() - done)};
+    define_reduction(call, numbers, range, block);
+    for (std::size_t k = 0; k < range.count; ++k) {
+      into[done + k] = finished<T>(call, block[k]);
+    }
+  }
+}
+
+template <class T>
+std::size_t differing_as(std::span<T> got, std::span<T> expected) {
+  std::size_t differ = 0;
+  for (std::size_t k = 0; k < got.size(); ++k) {
+    differ += got[k] == expected[k] ? 0U : 1U;
+  }
+  return differ;
+}
+
 }  // namespace
+
+void define_all_reduce(const KnownCall& call, std::size_t first, Buffer into) {
+  with_type(call.dtype, [&](auto zero) {
+    define_as(call, first, into.as<decltype(zero)>());
+    return 0;
+  });
+}
+
+std::size_t differing_elements(Buffer got, Buffer expected) {
+  return with_type(expected.dtype, [&](auto zero) {
+    return differing_as(got.as<decltype(zero)>(), expected.as<decltype(zero)>());
+  });
+}
 
 void fill_known(const KnownCall& call, Placement placement, int rank, CallBuffers buffers) {
   buffers.other.dtype = call.dtype;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string_view>
 
 #include "runtime/buffer.hpp"
@@ -18,6 +19,7 @@ struct KnownCall {
   ReduceOp op = ReduceOp::none;
   int root = 0;
   int ranks = 1;
+  std::function<void()> between_blocks{};  // called as the check gets on
 };
 
 // What a call has: the whole buffer, and the other one of a call out of place.
@@ -33,5 +35,11 @@ void fill_known(const KnownCall& call, Placement placement, int rank, CallBuffer
 // After the call: how many elements of this rank's result are not what the definition says.
 std::size_t wrong_elements(const KnownCall& call, Placement placement, int rank,
                            CallBuffers buffers);
+
+// The two halves of that for an all_reduce, whose result is the same on every rank: elements
+// [first, first + into.count) of it by definition, and how many elements of two buffers differ.
+// Each rank defines one chunk, and they are passed round.
+void define_all_reduce(const KnownCall& call, std::size_t first, Buffer into);
+std::size_t differing_elements(Buffer got, Buffer expected);
 
 }  // namespace ringside

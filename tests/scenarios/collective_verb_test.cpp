@@ -112,6 +112,14 @@ TEST(CollectiveVerb, JsonIsOneDocumentWithEveryKey) {
   EXPECT_EQ(all["checks"][0]["measured"], 0);
 }
 
+// A check of p² n additions takes minutes here, and its ranks count as silent after 6 s.
+TEST(CollectiveVerb, TheLargeCheckOfManyRanksIsNoSilence) {
+  const auto ended =
+      run_program("collective all_reduce -b 1M -e 1M -n 1 -w 0 --ranks 128 --nodes 16 --timeout 3");
+  EXPECT_EQ(ended.exit_code, exit_ok) << ended.err;
+  EXPECT_TRUE(has(ended.out, "out of bounds values: 0 OK\n"));
+}
+
 TEST(CollectiveVerb, WithoutTheCheckNothingIsCalledRight) {
   const auto arguments = "collective all_reduce -b 64 -e 64 -n 1 -c 0 --ranks 2";
   EXPECT_TRUE(has(run_program(arguments).out, "out of bounds values: not checked"));
