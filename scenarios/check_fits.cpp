@@ -59,10 +59,13 @@ Check check_does_not_fit(const Settings& s) {
 }
 
 Checks check_experts_do_not_fit(const Settings& s) {
-  if (!at_true_scale(s) || !published_config_of(s).experts || s.parallel.ep > 1) {
+  if (!at_true_scale(s) || s.parallel.ep > 1) {
     return {};
   }
   const auto parameters = static_cast<std::int64_t>(published_model_of(s).count("routed_experts"));
+  if (parameters == 0) {
+    return {};
+  }
   const auto element = static_cast<std::int64_t>(size_of(element_type(s)));
   const std::int64_t capacity = s.cluster.capacity->count;
   return {holds("routed_experts.by_formula", element * parameters > capacity,
