@@ -8,9 +8,8 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "runtime/patient_output.hpp"
-
 #include "runtime/files/quoted.hpp"
+#include "runtime/patient_output.hpp"
 
 namespace ringside {
 namespace {

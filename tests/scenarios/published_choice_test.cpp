@@ -1,7 +1,7 @@
 // A config.json, taken by `run` as by `mesh`.
-#include "scenarios/model_settings.hpp"
 #include "scenarios/published_choice.hpp"
 
+#include "scenarios/model_settings.hpp"
 #include "scenarios/overrides.hpp"
 #include "scenarios/scenario_file.hpp"
 #include "tests/scenarios/refusal.hpp"
