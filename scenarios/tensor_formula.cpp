@@ -143,15 +143,12 @@ Figures ends_formula(const Settings& s, std::string_view text, int rank) {
 Figures softmax_formula(const Settings& s, std::string_view text, int rank) {
   const AxisGroup group(s, {Axis::tp}, rank);
   Figures figures;
-  const auto all = tokens_of_microbatches(s, text, dp_rank_of(s, rank));
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto microbatch = static_cast<int>(i) % s.parallel.microbatches;
-    const std::size_t tokens = all[i];
+  for_tokens(s, text, rank, [&](int microbatch, std::size_t tokens) {
     if (layers_here(s, rank, microbatch).head > 0) {
       figures += all_reduce_elements(s, group, tokens, 8 * tokens);
       figures += all_reduce_elements(s, group, 2 * tokens, 16 * tokens);
     }
-  }
+  });
   return figures * 8;
 }
 
