@@ -52,6 +52,25 @@ Check check_sixteen_tokens(const Settings& s) {
                options.form == ContextForm::ulysses ? "a head each, over the ranks" : "one head");
 }
 
+// Products of [tokens, width] with [width, tokens] or the like, two operations each, over the pairs
+// that count: two forward and four backward; a ring, which keeps no weights, computes the scores
+// once more.
+Check check_operations(const Settings& s) {
+  const auto options = context_options(s);
+  const bool ulysses = options.form == ContextForm::ulysses;
+  constexpr std::int64_t width = 2;
+  std::vector<std::int64_t> expected;
+  for (int r = 0; r < s.parallel.cp; ++r) {
+    const std::int64_t pairs =
+        ulysses ? 16 * 17 / 2 : pairs_of_sample(s.parallel.cp_layout, s.parallel.cp, r, 16);
+    expected.push_back((ulysses ? 6 : 7) * 2 * width * pairs);
+  }
+  const std::string seen = with_colons(executed_operations(options, s.parallel.cp, 16));
+  return holds("pairs.operations_of_16_tokens", seen == with_colons(expected), seen,
+               "= " + with_colons(expected),
+               ulysses ? "6 products, a head of width 2 each" : "7 products, one head of width 2");
+}
+
 Check check_time(const CheckContext& context) {
   Settings other = context.settings;
   const bool zigzag = other.parallel.cp_layout == "zigzag";
@@ -74,6 +93,7 @@ Checks check_pairs(const CheckContext& context) {
   }
   Checks checks = check_every_rank(context);
   checks.push_back(check_sixteen_tokens(s));
+  checks.push_back(check_operations(s));
   if (s.parallel.cp_form == "ring") {
     checks.push_back(check_time(context));
   }

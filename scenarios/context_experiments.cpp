@@ -11,16 +11,22 @@ namespace ringside {
 
 namespace {
 
-// A rank's forward pass of one layer's attention, of one sample.
+enum class Passes : std::uint8_t { forward, both };
+
+// A rank's passes of one layer's attention, of one sample.
 void attend(Rank& rank, CausalAttention& attention, const Sequences& sequences, const Heads& heads,
-            DType dtype) {
+            DType dtype, Passes passes = Passes::forward) {
   const auto rows = [&](std::size_t width, const char* name) {
     return Tensor(rank.memory(), dtype, {sequences.positions.size(), width * heads.dim},
                   Category::activations, name);
   };
+  const AttentionCall call{"attention", heads, sequences};
   std::vector<Tensor> kept;
-  attention.forward({"attention", heads, sequences}, rows(heads.queries, "q"), rows(heads.kv, "k"),
-                    rows(heads.kv, "v"), kept);
+  const Tensor out = attention.forward(call, rows(heads.queries, "q"), rows(heads.kv, "k"),
+                                       rows(heads.kv, "v"), kept);
+  if (passes == Passes::both) {
+    attention.backward(call, out, rows(heads.queries, "grad_out"), kept);
+  }
 }
 
 Sequences sequences_of_rank(const TokenBlocks& blocks, std::size_t tokens, int rank) {
@@ -42,6 +48,27 @@ std::vector<std::int64_t> executed_pairs(const ContextParallelOptions& options, 
     attend(rank, *cp.attention(), sequences_of_rank(blocks, tokens, rank.id()),
            {heads, heads, config.head_width()}, DType::f32);
     return cp.head_pairs() / static_cast<std::int64_t>(heads);
+  });
+}
+
+std::vector<std::int64_t> executed_operations(const ContextParallelOptions& options, int ranks,
+                                              std::size_t tokens) {
+  const std::size_t heads =
+      options.form == ContextForm::ulysses ? static_cast<std::size_t>(ranks) : std::size_t{1};
+  const GptConfig config{.hidden = 2 * heads, .heads = heads, .kv_heads = heads, .ffn = 1};
+  Cluster cluster;
+  cluster.flops = Rate{1'000'000'000'000};  // an operation takes a picosecond
+  return run_ranks(ranks, {.cluster = cluster, .memory = Backing::meta}, [&](Rank& rank) {
+    std::int64_t operations = 0;
+    rank.clock().on_charge = [&](std::string_view, Time start, Time end) {
+      operations += (end - start).count();
+    };
+    const ContextParallel cp(rank.world(), {rank.memory(), rank.clock()}, config, options);
+    const TokenBlocks blocks(options.layout, ranks);
+    attend(rank, *cp.attention(), sequences_of_rank(blocks, tokens, rank.id()),
+           {heads, heads, config.head_width()}, DType::f32, Passes::both);
+    rank.clock().on_charge = nullptr;
+    return operations;
   });
 }
 

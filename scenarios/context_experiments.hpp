@@ -16,6 +16,10 @@ namespace ringside {
 std::vector<std::int64_t> executed_pairs(const ContextParallelOptions& options, int ranks,
                                          std::size_t tokens);
 
+// Operations that each rank charges for forward and backward of the same, heads two wide.
+std::vector<std::int64_t> executed_operations(const ContextParallelOptions& options, int ranks,
+                                              std::size_t tokens);
+
 // "10 : 26 : 42 : 58"
 std::string with_colons(const std::vector<std::int64_t>& values);
 
