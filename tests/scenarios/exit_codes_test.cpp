@@ -62,7 +62,7 @@ TEST_P(LostRanks, IsThree) {
     ended = program.wait(minutes(1));
   }
   EXPECT_EQ(ended.exit_code, exit_peer_lost) << ended.err;
-  EXPECT_TRUE(has(ended.err, "killed by SIGKILL")) << ended.err;
+  EXPECT_TRUE(has(ended.err + ended.out, "killed by SIGKILL")) << ended.err << ended.out;
   EXPECT_EQ(ended.document()["verdict"], "lost") << ended.out;
 }
 

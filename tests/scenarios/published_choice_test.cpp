@@ -53,7 +53,7 @@ TEST_F(ConfigOfAUser, IsCountedToTheParameter) {
   bool found = false;
   for (const auto& check : document["checks"]) {
     if (check["name"] == "model_state.of_a_rank") {
-      EXPECT_EQ(check["measured"], std::to_string(2 * parameters)) << document.dump(1);
+      EXPECT_EQ(check["measured"], 2 * parameters) << document.dump(1);
       found = true;
     }
   }

@@ -120,7 +120,7 @@ TEST(SettingKeys, AcceptEveryNotationOfAQuantity) {
 TEST(SettingKeys, UnknownNamesComeWithTheNearestOrWithThoseOfTheSection) {
   EXPECT_EQ(unknown_key("train.step"), "no such key; did you mean train.steps?");
   EXPECT_EQ(unknown_key("hidden"), "no such key; did you mean model.hidden?");
-  EXPECT_TRUE(has(unknown_key("dp.zebra"), "there are dp.bucket, dp.alignment"));
+  EXPECT_TRUE(has(unknown_key("dp.zebra"), "there are dp.bucket, dp.bucket_by"));
   EXPECT_TRUE(has(unknown_key("zebra.mane"), "the sections are lesson, cluster"));
 }
 
