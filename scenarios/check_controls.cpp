@@ -155,9 +155,15 @@ bool same_step(const StepOutcome& a, const StepOutcome& b) {
          a.loss == b.loss && a.gradient_norm == b.gradient_norm && a.skipped == b.skipped;
 }
 
-bool same_run(const TrainingOutcome& a, const TrainingOutcome& b) {
-  return std::ranges::equal(a.ranks, b.ranks, [](const auto& mine, const auto& theirs) {
-    return std::ranges::equal(mine, theirs, same_step);
+bool same_gradients(const StepOutcome& a, const StepOutcome& b) {
+  return a.gradient_hash == b.gradient_hash;
+}
+
+// Whether two runs are the same in every step of every rank.
+bool equal_by(bool (*same)(const StepOutcome&, const StepOutcome&), const TrainingOutcome& a,
+              const TrainingOutcome& b) {
+  return std::ranges::equal(a.ranks, b.ranks, [&](const auto& mine, const auto& theirs) {
+    return std::ranges::equal(mine, theirs, same);
   });
 }
 
@@ -180,11 +186,11 @@ Checks check_controls(const CheckContext& context) {
     const auto faulty =
         context.run(s, scaled ? scaled->truth : context.truth, control.fault, control.loss_divisor);
     std::string reason = untouched(control, s);
-    const bool same = same_run(faulty, sound);
+    const bool same = equal_by(same_gradients, faulty, sound);
     if (reason.empty() && same) {
       reason = without_effect(control.fault, s);
     }
-    if (reason.empty() && same && !context.changed.empty()) {
+    if (reason.empty() && !context.changed.empty() && equal_by(same_step, faulty, sound)) {
       reason = changed_nothing_here;
     }
     const bool changes_nothing = !reason.empty() || (s.ranks == 1 && same);

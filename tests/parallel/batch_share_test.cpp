@@ -39,7 +39,11 @@ TEST(BatchShare, ShortPartsComeLast) {
 // Sample 0 of step 0 is the only one of another length, so lengths tell where a run begins.
 TEST(BatchShare, TheStepsOfAResumedRunGoOnFromItsCheckpoint) {
   const auto lengths = [](std::int64_t step) {
-    TrainingPlan plan{.data = {.text = builtin_text(), .sequence = 16}, .steps = 2, .batch = 4};
+    TrainingPlan plan;
+    plan.data.text = builtin_text();
+    plan.data.sequence = 16;
+    plan.steps = 2;
+    plan.batch = 4;
     if (step > 0) {
       plan.start = std::make_shared<const Checkpoint>(Checkpoint{.step = step});
     }
