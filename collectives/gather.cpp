@@ -46,10 +46,9 @@ void gather(Comm& comm, Buffer data, int root, Choice choice) {
   comm.launch({.count = data.count,
                .operation = std::string_view("gather"),
                .algorithm = algorithm.name,
-               .label = choice.label,
                .root = root,
                .dtype = data.dtype},
-              [&] { algorithm.run(comm, data, root); })
+              {.label = choice.label}, [&] { algorithm.run(comm, data, root); })
       .wait();
 }
 

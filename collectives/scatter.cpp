@@ -45,10 +45,9 @@ void scatter(Comm& comm, Buffer data, int root, Choice choice) {
   comm.launch({.count = data.count,
                .operation = std::string_view("scatter"),
                .algorithm = algorithm.name,
-               .label = choice.label,
                .root = root,
                .dtype = data.dtype},
-              [&] { algorithm.run(comm, data, root); })
+              {.label = choice.label}, [&] { algorithm.run(comm, data, root); })
       .wait();
 }
 

@@ -17,6 +17,7 @@
 #include "runtime/endpoint.hpp"
 #include "runtime/loan.hpp"
 #include "runtime/message.hpp"
+#include "runtime/operand.hpp"
 #include "runtime/rank.hpp"
 #include "runtime/reduce.hpp"
 #include "runtime/request.hpp"
@@ -104,12 +105,18 @@ class Comm {
 
   // ---- operations --------------------------------------------------------------------------
   // Launches an operation on the group's stream: `algorithm` runs now, with the verbs above, and
-  // its modelled time starts when the stream and the program are both ready. Fills in the sequence.
+  // its modelled time starts when the stream and the program are both ready. Fills in the sequence,
+  // and what the members must agree on of label and shape.
   template <class Algorithm>
-  Work launch(Signature signature, Algorithm&& algorithm) {
-    begin(signature);
+  Work launch(const Signature& signature, const Subject& subject, Algorithm&& algorithm) {
+    begin(signature, subject);
     algorithm();
     return end();
+  }
+
+  template <class Algorithm>
+  Work launch(const Signature& signature, Algorithm&& algorithm) {
+    return launch(signature, Subject{.label = signature.label}, algorithm);
   }
 
  private:
@@ -117,7 +124,7 @@ class Comm {
   friend class Loan;
   friend class Borrowed;
 
-  void begin(const Signature& signature);
+  void begin(const Signature& signature, const Subject& subject);
   Work end();
   Envelope envelope_to(int to, Buffer data, std::int64_t tag);
   WaitRecord wait_record(std::string_view kind, int peer, std::int64_t tag,
