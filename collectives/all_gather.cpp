@@ -190,31 +190,31 @@ std::span<const AllGather> all_gather_algorithms() {
 
 namespace {
 
-Work launch(Comm& comm, const Operand& whole, Choice choice) {
-  const Buffer data = whole.buffer();
+Work launch(Comm& comm, Buffer data, Choice choice) {
   const auto& algorithm = pick(all_gather_algorithms(), "all_gather",
                                chosen("all_gather", choice.algorithm, comm, data.bytes()));
   return comm.launch({.count = data.count,
                       .operation = std::string_view("all_gather"),
                       .algorithm = algorithm.name,
+                      .label = choice.label,
                       .dtype = data.dtype},
-                     {choice.label, whole.shape()}, [&] { algorithm.run(comm, data); });
+                     [&] { algorithm.run(comm, data); });
 }
 
 }  // namespace
 
-void all_gather(Comm& comm, Operand data, Choice choice) {
+void all_gather(Comm& comm, Buffer data, Choice choice) {
   launch(comm, data, choice).wait();
 }
 
 Work all_gather_async(Comm& comm, const Tensor& data, Choice choice) {
-  Work work = launch(comm, data, choice);
+  Work work = launch(comm, data.buffer(), choice);
   work.holds(data, "all_gather on group " + comm.name());
   return work;
 }
 
-void all_gather(Comm& comm, Buffer mine, Operand all, Choice choice) {
-  comm.copy(mine, chunk(all.buffer(), comm, comm.rank()));
+void all_gather(Comm& comm, Buffer mine, Buffer all, Choice choice) {
+  comm.copy(mine, chunk(all, comm, comm.rank()));
   all_gather(comm, all, choice);
 }
 

@@ -191,15 +191,15 @@ const AllReduce& row(const Comm& comm, Buffer data, Choice choice) {
               chosen("all_reduce", choice.algorithm, comm, data.bytes()));
 }
 
-Work launch(Comm& comm, const Operand& whole, ReduceOp op, const AllReduce& algorithm,
+Work launch(Comm& comm, Buffer data, ReduceOp op, const AllReduce& algorithm,
             std::string_view label) {
-  const Buffer data = whole.buffer();
   return comm.launch({.count = data.count,
                       .operation = std::string_view("all_reduce"),
                       .algorithm = algorithm.name,
+                      .label = label,
                       .dtype = data.dtype,
                       .reduction = op},
-                     {label, whole.shape()}, [&] {
+                     [&] {
                        wide_average(comm, data, op, [&](Buffer wide) {
                          algorithm.run(comm, wide, op);
                          comm.finish_average(wide, op);
@@ -209,11 +209,11 @@ Work launch(Comm& comm, const Operand& whole, ReduceOp op, const AllReduce& algo
 
 }  // namespace
 
-void all_reduce(Comm& comm, Operand data, ReduceOp op, Choice choice) {
-  all_reduce(comm, row(comm, data.buffer(), choice), data, op, choice.label);
+void all_reduce(Comm& comm, Buffer data, ReduceOp op, Choice choice) {
+  all_reduce(comm, row(comm, data, choice), data, op, choice.label);
 }
 
-void all_reduce(Comm& comm, const AllReduce& algorithm, Operand data, ReduceOp op,
+void all_reduce(Comm& comm, const AllReduce& algorithm, Buffer data, ReduceOp op,
                 std::string_view label) {
   launch(comm, data, op, algorithm, label).wait();
 }
@@ -224,7 +224,7 @@ Work all_reduce_async(Comm& comm, const Tensor& data, ReduceOp op, Choice choice
 
 Work all_reduce_async(Comm& comm, const AllReduce& algorithm, const Tensor& data, ReduceOp op,
                       std::string_view label) {
-  Work work = launch(comm, data, op, algorithm, label);
+  Work work = launch(comm, data.buffer(), op, algorithm, label);
   work.holds(data, "all_reduce on group " + comm.name());
   return work;
 }

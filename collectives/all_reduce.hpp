@@ -10,10 +10,10 @@ using AllReduce = Algorithm<void(Comm&, Buffer data, ReduceOp)>;
 std::span<const AllReduce> all_reduce_algorithms();
 
 // In place. avg divides the sum by the size of the group.
-void all_reduce(Comm& comm, Operand data, ReduceOp op = ReduceOp::sum, Choice choice = {"ring"});
+void all_reduce(Comm& comm, Buffer data, ReduceOp op = ReduceOp::sum, Choice choice = {"ring"});
 
 // The same with an algorithm that need not be in the table.
-void all_reduce(Comm& comm, const AllReduce& algorithm, Operand data, ReduceOp op,
+void all_reduce(Comm& comm, const AllReduce& algorithm, Buffer data, ReduceOp op,
                 std::string_view label = {});
 
 // Launched on the group's stream: `data` is in flight until wait().

@@ -81,7 +81,7 @@ bool overlap(Buffer a, Buffer b) {
 }
 
 Work launch(Comm& comm, const Parts& in, const Parts& out, std::string_view operation,
-            std::uint64_t count, Choice choice, std::span<const std::size_t> shape) {
+            std::uint64_t count, Choice choice) {
   // By what is equal on all members: the size of an unequal exchange is not.
   const std::size_t bytes = count * size_of(in.all().dtype);
   const auto& algorithm = pick(all_to_all_algorithms(), "all_to_all",
@@ -98,12 +98,12 @@ Work launch(Comm& comm, const Parts& in, const Parts& out, std::string_view oper
   return comm.launch({.count = count,
                       .operation = operation,
                       .algorithm = algorithm.name,
+                      .label = choice.label,
                       .dtype = in.all().dtype},
-                     {choice.label, shape}, [&] { algorithm.run(comm, in, out); });
+                     [&] { algorithm.run(comm, in, out); });
 }
 
-// The counts differ from rank to rank, so the signature, which is equal on all, names none, and no
-// shape.
+// The counts differ from rank to rank, so the signature, which is equal on all, names none.
 Work launch_v(Comm& comm, Buffer in, std::span<const std::size_t> send_counts, Buffer out,
               std::span<const std::size_t> receive_counts, Choice choice) {
   const std::string name = who(comm, "all_to_all_v");
@@ -120,8 +120,7 @@ Work launch_v(Comm& comm, Buffer in, std::span<const std::size_t> send_counts, B
                  std::to_string(receive_counts[me]));
   }
   return launch(comm, Parts(in, send_counts, name + ", send counts"),
-                Parts(out, receive_counts, name + ", receive counts"), "all_to_all_v", 0, choice,
-                {});
+                Parts(out, receive_counts, name + ", receive counts"), "all_to_all_v", 0, choice);
 }
 
 }  // namespace
@@ -130,15 +129,13 @@ std::span<const AllToAll> all_to_all_algorithms() {
   return algorithms;
 }
 
-void all_to_all(Comm& comm, Operand whole, Buffer out, Choice choice) {
-  const Buffer in = whole.buffer();
+void all_to_all(Comm& comm, Buffer in, Buffer out, Choice choice) {
   if (in.count != out.count) {
     throw BadUse(who(comm, "all_to_all") + ": " + std::to_string(in.count) + " elements in and " +
                  std::to_string(out.count) + " out must be as many");
   }
   launch(comm, Parts::equal(in, comm.size(), who(comm, "all_to_all")),
-         Parts::equal(out, comm.size(), who(comm, "all_to_all")), "all_to_all", in.count, choice,
-         whole.shape())
+         Parts::equal(out, comm.size(), who(comm, "all_to_all")), "all_to_all", in.count, choice)
       .wait();
 }
 

@@ -36,7 +36,7 @@ std::span<const AllToAll> all_to_all_algorithms();
 
 // p equal parts. `in` and `out` have the same count, a multiple of the group's size, and do not
 // overlap; throws BadUse with the numbers otherwise.
-void all_to_all(Comm& comm, Operand in, Buffer out, Choice choice = {"pairwise"});
+void all_to_all(Comm& comm, Buffer in, Buffer out, Choice choice = {"pairwise"});
 
 // `send_counts[j]` elements go to rank j, `receive_counts[i]` come from rank i; any may be zero.
 // What one rank sends must be what the other expects: Desync on every rank otherwise, naming the

@@ -38,8 +38,10 @@ std::span<const Barrier> barrier_algorithms() {
 void barrier(Comm& comm, Choice choice) {
   const auto& algorithm =
       pick(barrier_algorithms(), "barrier", chosen("barrier", choice.algorithm, comm, 0));
-  comm.launch({.operation = std::string_view("barrier"), .algorithm = algorithm.name},
-              {.label = choice.label}, [&] { algorithm.run(comm); })
+  comm.launch({.operation = std::string_view("barrier"),
+               .algorithm = algorithm.name,
+               .label = choice.label},
+              [&] { algorithm.run(comm); })
       .wait();
 }
 

@@ -56,17 +56,17 @@ std::span<const Broadcast> broadcast_algorithms() {
   return algorithms;
 }
 
-void broadcast(Comm& comm, Operand whole, int root, Choice choice) {
-  const Buffer data = whole.buffer();
+void broadcast(Comm& comm, Buffer data, int root, Choice choice) {
   const auto& algorithm = pick(broadcast_algorithms(), "broadcast",
                                chosen("broadcast", choice.algorithm, comm, data.bytes()));
   check_root(comm, "broadcast", root);
   comm.launch({.count = data.count,
                .operation = std::string_view("broadcast"),
                .algorithm = algorithm.name,
+               .label = choice.label,
                .root = root,
                .dtype = data.dtype},
-              {choice.label, whole.shape()}, [&] { algorithm.run(comm, data, root); })
+              [&] { algorithm.run(comm, data, root); })
       .wait();
 }
 

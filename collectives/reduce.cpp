@@ -62,18 +62,17 @@ std::span<const Reduce> reduce_algorithms() {
   return algorithms;
 }
 
-void reduce(Comm& comm, Operand whole, ReduceOp op, int root, Choice choice) {
-  const Buffer data = whole.buffer();
+void reduce(Comm& comm, Buffer data, ReduceOp op, int root, Choice choice) {
   const auto& algorithm =
       pick(reduce_algorithms(), "reduce", chosen("reduce", choice.algorithm, comm, data.bytes()));
   check_root(comm, "reduce", root);
   comm.launch({.count = data.count,
                .operation = std::string_view("reduce"),
                .algorithm = algorithm.name,
+               .label = choice.label,
                .root = root,
                .dtype = data.dtype,
                .reduction = op},
-              {choice.label, whole.shape()},
               [&] {
                 wide_average(comm, data, op, [&](Buffer wide) {
                   algorithm.run(comm, wide, op, root);

@@ -66,16 +66,16 @@ std::span<const ReduceScatter> reduce_scatter_algorithms() {
 
 namespace {
 
-Work launch(Comm& comm, Buffer data, std::span<const std::size_t> shape, ReduceOp op,
-            Choice choice) {
+Work launch(Comm& comm, Buffer data, ReduceOp op, Choice choice) {
   const auto& algorithm = pick(reduce_scatter_algorithms(), "reduce_scatter",
                                chosen("reduce_scatter", choice.algorithm, comm, data.bytes()));
   return comm.launch({.count = data.count,
                       .operation = std::string_view("reduce_scatter"),
                       .algorithm = algorithm.name,
+                      .label = choice.label,
                       .dtype = data.dtype,
                       .reduction = op},
-                     {choice.label, shape}, [&] {
+                     [&] {
                        wide_average(comm, data, op, [&](Buffer wide) {
                          algorithm.run(comm, wide, op);
                          comm.finish_average(chunk(wide, comm, comm.rank()), op);
@@ -85,21 +85,21 @@ Work launch(Comm& comm, Buffer data, std::span<const std::size_t> shape, ReduceO
 
 }  // namespace
 
-void reduce_scatter(Comm& comm, Operand data, ReduceOp op, Choice choice) {
-  launch(comm, data.buffer(), data.shape(), op, choice).wait();
+void reduce_scatter(Comm& comm, Buffer data, ReduceOp op, Choice choice) {
+  launch(comm, data, op, choice).wait();
 }
 
 Work reduce_scatter_async(Comm& comm, const Tensor& data, ReduceOp op, Choice choice) {
-  Work work = launch(comm, data.buffer(), data.shape(), op, choice);
+  Work work = launch(comm, data.buffer(), op, choice);
   work.holds(data, "reduce_scatter on group " + comm.name());
   return work;
 }
 
-void reduce_scatter(Comm& comm, Operand data, Buffer mine, ReduceOp op, Choice choice) {
-  const Tensor scratch = comm.scratch(data.buffer());
+void reduce_scatter(Comm& comm, Buffer data, Buffer mine, ReduceOp op, Choice choice) {
+  const Tensor scratch = comm.scratch(data);
   const Buffer whole = scratch.buffer();
-  comm.copy(data.buffer(), whole);
-  launch(comm, whole, data.shape(), op, choice).wait();
+  comm.copy(data, whole);
+  reduce_scatter(comm, whole, op, choice);
   comm.copy(chunk(whole, comm, comm.rank()), mine);
 }
 

@@ -10,11 +10,10 @@ using ReduceScatter = Algorithm<void(Comm&, Buffer data, ReduceOp)>;
 std::span<const ReduceScatter> reduce_scatter_algorithms();
 
 // In place: the result is chunk `rank` of data; the other chunks are left in an unstated state.
-void reduce_scatter(Comm& comm, Operand data, ReduceOp op = ReduceOp::sum,
-                    Choice choice = {"ring"});
+void reduce_scatter(Comm& comm, Buffer data, ReduceOp op = ReduceOp::sum, Choice choice = {"ring"});
 
 // Out of place: `data` stays as it is, `mine` has the size of chunk `rank`.
-void reduce_scatter(Comm& comm, Operand data, Buffer mine, ReduceOp op = ReduceOp::sum,
+void reduce_scatter(Comm& comm, Buffer data, Buffer mine, ReduceOp op = ReduceOp::sum,
                     Choice choice = {"ring"});
 
 // In place, launched on the group's stream: `data` is in flight until wait().

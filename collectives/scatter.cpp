@@ -45,9 +45,10 @@ void scatter(Comm& comm, Buffer data, int root, Choice choice) {
   comm.launch({.count = data.count,
                .operation = std::string_view("scatter"),
                .algorithm = algorithm.name,
+               .label = choice.label,
                .root = root,
                .dtype = data.dtype},
-              {.label = choice.label}, [&] { algorithm.run(comm, data, root); })
+              [&] { algorithm.run(comm, data, root); })
       .wait();
 }
 

@@ -9,7 +9,7 @@ void broadcast_weights(Comm& group, const std::vector<std::vector<Parameter*>>& 
   for (const auto& layer : layers) {
     for (const Parameter* parameter : layer) {
       if (!meant || meant(*parameter)) {
-        broadcast(group, parameter->value, 0, {algorithm, parameter->name});
+        broadcast(group, parameter->value.buffer(), 0, {algorithm, parameter->name});
       }
     }
   }

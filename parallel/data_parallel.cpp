@@ -98,14 +98,7 @@ void DataParallel::layer_done(std::size_t layer) {
   }
 }
 
-std::size_t DataParallel::bucket_in_turn(std::size_t turn) const {
-  const bool swapped = options_.fault == Fault::buckets_swapped && buckets_.size() > 1 &&
-                       turn < 2 && group_.rank() + 1 == group_.size();
-  return swapped ? 1 - turn : turn;
-}
-
-void DataParallel::launch(std::size_t turn) {
-  const std::size_t bucket = bucket_in_turn(turn);
+void DataParallel::launch(std::size_t bucket) {
   const bool last = bucket + 1 == buckets_.size();
   if (last && options_.fault == Fault::last_bucket_dropped) {
     return;

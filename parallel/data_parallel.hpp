@@ -72,8 +72,7 @@ class DataParallel : public GradientReduction, private LayerHooks {
   void after_backward(std::size_t layer) override { layer_done(layer); }
 
   void expect_all();
-  void launch(std::size_t turn);
-  std::size_t bucket_in_turn(std::size_t turn) const;
+  void launch(std::size_t bucket);
 
   Choice choice(std::string_view label) const { return {options_.all_reduce, label}; }
 

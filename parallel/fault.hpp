@@ -9,7 +9,6 @@ enum class Fault : std::uint8_t {
   none,
   sum_not_mean,         // every rank divides by its own token count instead of the global one
   last_bucket_dropped,  // the last bucket is not reduced
-  buckets_swapped,      // the last rank reduces the first two buckets in the other order
   contribution_lost,    // rank 0's largest gradient element of the first bucket is not added
   weights_not_broadcast,
   leave_not_reduced,  // tensor parallelism: partial results are not summed

@@ -79,7 +79,7 @@ class Split {
 
   Tensor summed(Tensor part) {
     if (options_.fault != Fault::leave_not_reduced) {
-      all_reduce(group_, part, ReduceOp::sum, {options_.all_reduce, "bench.out"});
+      all_reduce(group_, part.buffer(), ReduceOp::sum, {options_.all_reduce, "bench.out"});
     }
     return part;
   }
@@ -89,7 +89,7 @@ class Split {
     const auto ranks = static_cast<std::size_t>(group_.size());
     const std::size_t count = part.shape().back();
     const Tensor come(memory_, DType::f64, {ranks * tokens, count}, Category::activations, "come");
-    all_gather(group_, part.buffer(), come, {options_.all_gather, label});
+    all_gather(group_, part.buffer(), come.buffer(), {options_.all_gather, label});
     Tensor whole(memory_, DType::f64, {tokens, ranks * count}, Category::activations, part.name());
     for (std::size_t r = 0; r < ranks; ++r) {
       block<double>(whole, {0, tokens, r * count, count}) =

@@ -53,7 +53,7 @@ void TensorParallel::sum_partial_gradients(const std::vector<Parameter*>& parame
   for (const Parameter* parameter : parameters) {
     if (parameter->trainable && in_parts(*parameter) &&
         options_.fault != Fault::replicated_gradient_not_summed) {
-      all_reduce(holders(*parameter), parameter->grad, ReduceOp::sum,
+      all_reduce(holders(*parameter), parameter->grad.buffer(), ReduceOp::sum,
                  {options_.all_reduce, "grad." + parameter->name});
     }
   }

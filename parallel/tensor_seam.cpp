@@ -23,7 +23,7 @@ class TensorSeam : public Seam {
   }
 
   void largest_over_vocabulary(const Tensor& values, std::string_view label) override {
-    all_reduce(group_, values, ReduceOp::max, {options_.all_reduce, label});
+    all_reduce(group_, values.buffer(), ReduceOp::max, {options_.all_reduce, label});
     largest_ = values;
   }
 
@@ -31,13 +31,13 @@ class TensorSeam : public Seam {
     if (options_.fault == Fault::padding_counted) {
       count_padding(values);
     }
-    all_reduce(group_, values, ReduceOp::sum, {options_.all_reduce, label});
+    all_reduce(group_, values.buffer(), ReduceOp::sum, {options_.all_reduce, label});
     largest_ = Tensor();
   }
 
  protected:
   Tensor sum(Tensor partial, std::string_view label) {
-    all_reduce(group_, partial, ReduceOp::sum, {options_.all_reduce, label});
+    all_reduce(group_, partial.buffer(), ReduceOp::sum, {options_.all_reduce, label});
     return partial;
   }
 
@@ -92,7 +92,7 @@ class SequenceSeam : public TensorSeam {
   Tensor gather(const Tensor& mine, std::size_t tokens, std::string_view label) {
     const std::size_t ranks = static_cast<std::size_t>(group_.size());
     const Tensor all = make(mine, ranks * mine.shape().front(), label, ".gathered");
-    all_gather(group_, mine.buffer(), all, {options_.all_gather, label});
+    all_gather(group_, mine.buffer(), all.buffer(), {options_.all_gather, label});
     return all.view(0, {tokens, mine.shape().back()}, all.name());
   }
 
@@ -107,7 +107,8 @@ class SequenceSeam : public TensorSeam {
       group_.copy(partial.buffer(), whole.buffer().slice(0, partial.count()));
     }
     if (summed) {
-      reduce_scatter(group_, whole, mine.buffer(), ReduceOp::sum, {options_.reduce_scatter, label});
+      reduce_scatter(group_, whole.buffer(), mine.buffer(), ReduceOp::sum,
+                     {options_.reduce_scatter, label});
     } else {
       const auto first = static_cast<std::size_t>(group_.rank()) * mine.count();
       group_.copy(whole.buffer().slice(first, mine.count()), mine.buffer());

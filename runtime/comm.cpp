@@ -51,7 +51,7 @@ void Comm::reached(Time t) {
   }
 }
 
-void Comm::begin(const Signature& signature, const Subject& subject) {
+void Comm::begin(const Signature& signature) {
   if (launched_) {
     throw BadUse("group " + name_ + ": " + std::string(signature.operation) +
                  " was launched inside " + std::string(signature_.operation));
@@ -61,18 +61,11 @@ void Comm::begin(const Signature& signature, const Subject& subject) {
   started_ = stream_.now;
   signature_ = signature;
   signature_.sequence = operations_++;
-  signature_.label = subject.label;
-  signature_.label_hash = label_hash(subject.label);
-  signature_.shape_hash = shape_hash(subject.shape);
   phase_ = {};
   step_ = -1;
   launched_ = true;
   operation_ = owner_.operations().begin(
-      {.signature = signature_,
-       .group = id_,
-       .group_name = std::string_view(name_),
-       .label = subject.label,
-       .shape = std::string_view(subject.shape.size() > 1 ? shape_text(subject.shape) : "")});
+      {.signature = signature_, .group = id_, .group_name = std::string_view(name_)});
 }
 
 Work Comm::end() {

@@ -17,7 +17,6 @@
 #include "runtime/endpoint.hpp"
 #include "runtime/loan.hpp"
 #include "runtime/message.hpp"
-#include "runtime/operand.hpp"
 #include "runtime/rank.hpp"
 #include "runtime/reduce.hpp"
 #include "runtime/request.hpp"
@@ -105,18 +104,12 @@ class Comm {
 
   // ---- operations --------------------------------------------------------------------------
   // Launches an operation on the group's stream: `algorithm` runs now, with the verbs above, and
-  // its modelled time starts when the stream and the program are both ready. Fills in the sequence,
-  // and what the members must agree on of label and shape.
+  // its modelled time starts when the stream and the program are both ready. Fills in the sequence.
   template <class Algorithm>
-  Work launch(const Signature& signature, const Subject& subject, Algorithm&& algorithm) {
-    begin(signature, subject);
+  Work launch(Signature signature, Algorithm&& algorithm) {
+    begin(signature);
     algorithm();
     return end();
-  }
-
-  template <class Algorithm>
-  Work launch(const Signature& signature, Algorithm&& algorithm) {
-    return launch(signature, Subject{.label = signature.label}, algorithm);
   }
 
  private:
@@ -124,7 +117,7 @@ class Comm {
   friend class Loan;
   friend class Borrowed;
 
-  void begin(const Signature& signature, const Subject& subject);
+  void begin(const Signature& signature);
   Work end();
   Envelope envelope_to(int to, Buffer data, std::int64_t tag);
   WaitRecord wait_record(std::string_view kind, int peer, std::int64_t tag,

@@ -16,6 +16,12 @@ void check_tag(std::int64_t tag) {
   }
 }
 
+// The operation, and what its data is: "all_reduce (ring, sum) #3 of 1 i64, \"tokens\"".
+std::string labelled(const Signature& signature) {
+  const std::string_view label = signature.label;
+  return text_of(signature) + (label.empty() ? "" : ", \"" + std::string(label) + "\"");
+}
+
 }  // namespace
 
 Envelope Comm::envelope_to(int to, Buffer data, std::int64_t tag) {
@@ -96,20 +102,19 @@ void Comm::check(const Envelope& e, int from, Buffer into) const {
   }
   const std::string us = "group " + name_ + ": rank " + std::to_string(owner_.id());
   const std::string peer = "rank " + std::to_string(world_rank(from));
-  const auto& s = e.signature;
-  const std::string said = owner_.endpoint().said_by(e.source, e.group, s);
   if (!together) {
-    throw Desync(us + " is in " + owner_.endpoint().said_by(owner_.id(), id_, signature_) +
-                 ", but " + peer + ", from which it receives, is in " + said);
+    throw Desync(us + " is in " + labelled(signature_) + ", but " + peer +
+                 ", from which it receives, is in " + labelled(e.signature));
   }
+  const auto& s = e.signature;
   if (e.count == into.count && e.meta != into.meta()) {
     throw Desync(us + " expects " + std::to_string(into.count) + (into.meta() ? " meta" : " real") +
                  " elements of " + std::string(name_of(into.dtype)) + " from " + peer +
-                 ", which sent " + (e.meta ? "meta" : "real") + " ones in " + said +
+                 ", which sent " + (e.meta ? "meta" : "real") + " ones in " + labelled(s) +
                  ": both sides must hold data, or neither");
   }
   const std::string where =
-      launched_ ? said + ", step " + std::to_string(e.step) +
+      launched_ ? labelled(s) + ", step " + std::to_string(e.step) +
                       "; both sides must cut the same chunks: compare what one sends with what the "
                       "other expects"
                 : std::string(s.operation) + " #" + std::to_string(s.sequence) + " step " +

@@ -66,7 +66,7 @@ std::string disagreement_of(SharedJob& job, const std::vector<int>& stuck) {
     for (int other = 0; other < job.ranks() && mine; ++other) {
       for (const auto& entry : said[static_cast<std::size_t>(other)]) {
         if (other != r && disagree(entry.operation, mine->operation)) {
-          return disagreement_text(r, mine->operation, other, text_in_full(entry.operation));
+          return disagreement_text(r, mine->operation, other, entry.operation.signature);
         }
       }
     }

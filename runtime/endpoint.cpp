@@ -125,10 +125,6 @@ void Endpoint::drain() {
   }
 }
 
-std::string Endpoint::said_by(int rank, std::uint64_t group, const Signature& said) const {
-  return operations_of ? text_in_full(operations_of(rank), group, said) : labelled(said);
-}
-
 void Endpoint::check_arrived() {
   drain();
   if (!std::exchange(unchecked_, false)) {
@@ -147,8 +143,7 @@ void Endpoint::check_arrived() {
       const Envelope& e = message->envelope;
       if (e.signature.sequence == mine.signature.sequence &&
           !same_operation(e.signature, mine.signature)) {
-        throw Desync(disagreement_text(e.destination, mine, e.source,
-                                       said_by(e.source, e.group, e.signature)));
+        throw Desync(disagreement_text(e.destination, mine, e.source, e.signature));
       }
     }
   }

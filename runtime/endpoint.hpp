@@ -11,14 +11,12 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "runtime/buffer.hpp"
 #include "runtime/device_memory.hpp"
 #include "runtime/message.hpp"
-#include "runtime/operation_log.hpp"
 #include "runtime/waiter.hpp"
 #include "runtime/wire.hpp"
 
@@ -56,12 +54,6 @@ class Endpoint {
   // The oldest message of (group, source, tag); waits for it. To be released.
   Message& take(std::uint64_t group, int source, std::int64_t tag, const WaitRecord& what);
   void release(Message& message);
-
-  // The log of a rank of the job.
-  std::function<const OperationLog&(int rank)> operations_of{};
-  // What a rank says of the operation it is in, with its whole label and shape where its log has
-  // them.
-  std::string said_by(int rank, std::uint64_t group, const Signature& said) const;
 
   // Messages that have come in and that nobody has received yet.
   std::vector<Envelope> unreceived();

@@ -7,8 +7,6 @@ namespace ringside {
 namespace {
 
 // FNV-1a (Fowler, Noll, Vo): the same on every rank without a word exchanged.
-constexpr std::uint64_t first_seed = 14695981039346656037U;
-
 std::uint64_t hash(std::uint64_t seed, std::string_view bytes) {
   for (const char byte : bytes) {
     seed = (seed ^ static_cast<unsigned char>(byte)) * 1099511628211U;
@@ -21,7 +19,7 @@ std::uint64_t hash(std::uint64_t seed, std::string_view bytes) {
 std::uint64_t identity(const std::string& name, const std::vector<int>& members) {
   const std::string_view ranks(reinterpret_cast<const char*>(members.data()),
                                members.size() * sizeof(int));
-  return hash(hash(first_seed, name), ranks);
+  return hash(hash(14695981039346656037U, name), ranks);
 }
 
 void check_members(const std::string& name, const std::vector<int>& members, int world) {
@@ -42,8 +40,7 @@ void check_members(const std::string& name, const std::vector<int>& members, int
 bool same_operation(const Signature& a, const Signature& b) {
   return a.sequence == b.sequence && a.count == b.count && a.root == b.root && a.dtype == b.dtype &&
          a.reduction == b.reduction && a.operation.same(b.operation) &&
-         a.algorithm.same(b.algorithm) && a.label_hash == b.label_hash &&
-         a.shape_hash == b.shape_hash;
+         a.algorithm.same(b.algorithm);
 }
 
 std::string text_of(const Signature& signature) {
@@ -54,29 +51,6 @@ std::string text_of(const Signature& signature) {
   text += ") #" + std::to_string(signature.sequence) + " of " + std::to_string(signature.count) +
           " " + std::string(name_of(signature.dtype));
   return signature.root < 0 ? text : text + " from root " + std::to_string(signature.root);
-}
-
-std::string labelled(const Signature& signature) {
-  const std::string_view label = signature.label;
-  return text_of(signature) + (label.empty() ? "" : ", \"" + std::string(label) + "\"");
-}
-
-std::uint64_t label_hash(std::string_view label) {
-  return hash(first_seed, label);
-}
-
-std::uint64_t shape_hash(std::span<const std::size_t> shape) {
-  return shape.empty()
-             ? 0
-             : hash(first_seed, {reinterpret_cast<const char*>(shape.data()), shape.size_bytes()});
-}
-
-std::string shape_text(std::span<const std::size_t> shape) {
-  std::string text;
-  for (const std::size_t size : shape) {
-    text += (text.empty() ? "(" : ", ") + std::to_string(size);
-  }
-  return shape.empty() ? text : text + ")";
 }
 
 }  // namespace ringside

@@ -29,16 +29,13 @@ struct Text {
   bool same(const Text& other) const { return std::memcmp(chars, other.chars, N) == 0; }
 };
 
-// What a member says of the operation it is in; equal on all members of the group. Of label and
-// shape the hashes are compared: the label itself may be cut.
+// What a member says of the operation it is in; equal on all members of the group but for label.
 struct Signature {
   std::uint64_t sequence = 0;  // of the operation in its group
   std::uint64_t count = 0;     // elements of the whole operation
-  std::uint64_t label_hash = 0;
-  std::uint64_t shape_hash = 0;  // zero: no shape is compared
-  Text<16> operation{};          // "all_reduce", "send"
-  Text<24> algorithm{};          // "ring"
-  Text<32> label{};              // what the data is: "grad.bucket.7"
+  Text<16> operation{};        // "all_reduce", "send"
+  Text<24> algorithm{};        // "ring"
+  Text<32> label{};            // what the data is: "grad.bucket.7"
   std::int32_t root = -1;
   DType dtype = DType::f32;
   ReduceOp reduction = ReduceOp::none;

@@ -77,26 +77,11 @@ bool disagree(const OperationRecord& a, const OperationRecord& b) {
          !same_operation(a.signature, b.signature);
 }
 
-std::string text_in_full(const OperationRecord& record) {
-  const std::string label(record.label);
-  const std::string shape(record.shape);
-  return text_of(record.signature) + (shape.empty() ? "" : ", " + shape) +
-         (label.empty() ? "" : ", \"" + label + "\"");
-}
-
-std::string text_in_full(const OperationLog& log, std::uint64_t group, const Signature& said) {
-  for (const auto& [record, step, finished] : log.last()) {
-    if (record.group == group && same_operation(record.signature, said)) {
-      return text_in_full(record);
-    }
-  }
-  return labelled(said);
-}
-
 std::string disagreement_text(int rank, const OperationRecord& mine, int peer,
-                              const std::string& theirs) {
+                              const Signature& theirs) {
   return "group " + std::string(mine.group_name) + ": rank " + std::to_string(rank) + " is in " +
-         text_in_full(mine) + ", but rank " + std::to_string(peer) + " is in " + theirs;
+         text_of(mine.signature) + ", but rank " + std::to_string(peer) + " is in " +
+         text_of(theirs);
 }
 
 }  // namespace ringside

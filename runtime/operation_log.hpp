@@ -17,8 +17,6 @@ struct OperationRecord {
   Signature signature{};
   std::uint64_t group = 0;
   Text<32> group_name{};
-  Text<160> label{};  // whole, and so the shape: what the signature has no room for
-  Text<48> shape{};
   std::uint64_t number = 0;  // of the rank's operations in all its groups
 };
 
@@ -67,15 +65,8 @@ std::string text_of(const OperationLog::Entry& entry);
 // Whether two ranks are in the same operation of one group and mean different things by it.
 bool disagree(const OperationRecord& a, const OperationRecord& b);
 
-// "all_reduce (ring, sum) #3 of 16 f32, (2, 8), \"layers.0.mlp\"": with the whole label and shape.
-std::string text_in_full(const OperationRecord& record);
-
-// The same of what a rank has said of itself, by its log while it has it, and as far as it travels
-// otherwise.
-std::string text_in_full(const OperationLog& log, std::uint64_t group, const Signature& said);
-
 // "group dp: rank 0 is in all_reduce …, but rank 1 is in broadcast …".
 std::string disagreement_text(int rank, const OperationRecord& mine, int peer,
-                              const std::string& theirs);
+                              const Signature& theirs);
 
 }  // namespace ringside

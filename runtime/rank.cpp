@@ -38,7 +38,6 @@ Rank::Rank(int id, SharedJob& job, const JobOptions& options, const std::vector<
       clock_(options.cluster.flops),
       wires_(std::make_unique<Wires>(id, job, options, waiter_, listeners)) {
   endpoint_.connect(wires_->by_rank());
-  endpoint_.operations_of = [&job](int r) -> const OperationLog& { return job.rank(r).operations; };
   clock_.on_charge = [this](std::string_view label, Time start, Time end) {
     state_.activity.fetch_add(1, std::memory_order_relaxed);
     record(clock_.stream(), label, start, end);

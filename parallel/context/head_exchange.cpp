@@ -56,7 +56,7 @@ Tensor HeadExchange::buffer(const Tensor& like, std::size_t rows, std::size_t co
 // Part j of `out` goes to rank j; part i of what is returned is rank i's.
 Tensor HeadExchange::exchange(const Tensor& out, std::string_view label) const {
   Tensor in = buffer(out, out.shape().front(), out.shape().back(), label);
-  all_to_all(group_, out, in.buffer(), {algorithm_, label});
+  all_to_all(group_, out.buffer(), in.buffer(), {algorithm_, label});
   return in;
 }
 

@@ -100,8 +100,9 @@ Work RingAttention::pass_on(const AttentionCall& call, const Tensor& out, const 
       group_.launch({.count = out.count(),
                      .operation = std::string_view("ring_hop"),
                      .algorithm = std::string_view("ring"),
+                     .label = call.layer,
                      .dtype = out.dtype()},
-                    {call.layer, out.shape()}, [&] {
+                    [&] {
                       group_.next_step("hop");
                       group_.send_recv(group_.next(), out.buffer(), group_.prev(), in.buffer());
                     });

@@ -26,7 +26,7 @@ ParameterCopies::ParameterCopies(Comm& group, const Schedule& schedule, bool tie
 void ParameterCopies::sum_gradients(const std::vector<Parameter*>& parameters) {
   for (const Parameter* parameter : parameters) {
     if (parameter->trainable && has_copies(*parameter)) {
-      all_reduce(*holders_, parameter->grad, ReduceOp::sum,
+      all_reduce(*holders_, parameter->grad.buffer(), ReduceOp::sum,
                  {all_reduce_, "grad." + parameter->name});
     }
   }

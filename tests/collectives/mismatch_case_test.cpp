@@ -2,21 +2,12 @@
 // and what everybody is told.
 #include <gtest/gtest.h>
 
-#include <array>
-#include <functional>
 #include <thread>
 
-#include "collectives/all_gather.hpp"
 #include "collectives/all_reduce.hpp"
-#include "collectives/all_to_all.hpp"
 #include "collectives/barrier.hpp"
 #include "collectives/broadcast.hpp"
-#include "collectives/gather.hpp"
-#include "collectives/reduce.hpp"
-#include "collectives/reduce_scatter.hpp"
-#include "collectives/scatter.hpp"
 #include "runtime/errors.hpp"
-#include "runtime/tensor.hpp"
 #include "tests/support/job_shapes.hpp"
 #include "tests/support/ranks.hpp"
 
@@ -92,96 +83,6 @@ TEST_P(Mismatch, OfReductionsAndTypesNamesBothSides) {
     all_reduce(world, data, ReduceOp::sum, {"ring"});
   });
   expect_on_every_member(types, {"1000 f32", "1000 i32"});
-}
-
-// The classic fault: two buckets of one size, which one rank reduces in the other order.
-TEST_P(Mismatch, OfBucketsInTheOtherOrderNamesBothLabels) {
-  for (const std::string_view algorithm : {"ring", "direct", "recursive_doubling", "naive"}) {
-    const auto result = run_job(4, GetParam().options(), [&](Rank& rank) -> std::string {
-      const Tensor data(rank.memory(), DType::f32, {1000}, Category::gradients, "data");
-      const bool swapped = rank.id() == 2;
-      for (const bool first : {!swapped, swapped}) {
-        all_reduce_async(rank.world(), data, ReduceOp::sum,
-                         {algorithm, first ? "grad.bucket.0" : "grad.bucket.1"})
-            .wait();
-      }
-      return {};
-    });
-    expect_on_every_member(result, {"\"grad.bucket.0\"", "\"grad.bucket.1\"", "#0 of 1000 f32"});
-  }
-}
-
-TEST_P(Mismatch, OfLongLabelsThatDifferAtTheirEndIsSeen) {
-  const auto result = different_calls(2, GetParam().options(), [](Comm& world, Buffer data) {
-    const std::string label = "layers.10.mixture.experts.router.weight.";
-    all_reduce(world, data, ReduceOp::sum, {"ring", label + std::to_string(world.rank())});
-  });
-  expect_on_every_member(result, {"\"layers.10.mixture.experts.router.weight.0\"",
-                                  "\"layers.10.mixture.experts.router.weight.1\""});
-}
-
-using OnTensor = std::function<void(Comm&, const Tensor&, Buffer other)>;
-
-JobResult on_shapes(const JobOptions& options, const std::vector<std::vector<std::size_t>>& shapes,
-                    const OnTensor& call) {
-  const auto ranks = static_cast<int>(shapes.size());
-  return run_job(ranks, options, [&](Rank& rank) -> std::string {
-    const auto& shape = shapes[static_cast<std::size_t>(rank.id())];
-    const Tensor data(rank.memory(), DType::f32, shape, Category::buffers, "data");
-    const Tensor other(rank.memory(), DType::f32, {16}, Category::buffers, "other");
-    call(rank.world(), data, other.buffer());
-    return {};
-  });
-}
-
-TEST_P(Mismatch, OfShapesOfOneCountNamesBoth) {
-  const std::vector<OnTensor> calls{
-      [](Comm& world, const Tensor& data, Buffer) { all_reduce(world, data); },
-      [](Comm& world, const Tensor& data, Buffer) { all_reduce_async(world, data).wait(); },
-      [](Comm& world, const Tensor& data, Buffer) { reduce_scatter(world, data); },
-      [](Comm& world, const Tensor& data, Buffer other) {
-        reduce_scatter(world, data, other.slice(0, 8));
-      },
-      [](Comm& world, const Tensor& data, Buffer) { all_gather(world, data); },
-      [](Comm& world, const Tensor& data, Buffer other) { all_to_all(world, data, other); },
-      [](Comm& world, const Tensor& data, Buffer) { broadcast(world, data); },
-      [](Comm& world, const Tensor& data, Buffer) { reduce(world, data); }};
-  for (const auto& call : calls) {
-    JobOptions options = GetParam().options();
-    options.eager_limit = 0;  // a rank that only sends notices too
-    const auto result = on_shapes(options, {{2, 8}, {4, 4}}, call);
-    expect_on_every_member(result, {"#0 of 16 f32", ", (2, 8)", ", (4, 4)"});
-  }
-}
-
-TEST_P(Mismatch, IsNotBetweenABufferAndATensorOfOneDimension) {
-  for (const auto& [shape, agree] : {std::pair(std::vector<std::size_t>{16}, true),
-                                     std::pair(std::vector<std::size_t>{2, 8}, false)}) {
-    const auto result = on_shapes(
-        GetParam().options(), {shape, shape}, [](Comm& world, const Tensor& data, Buffer) {
-          world.rank() == 0 ? all_reduce(world, data) : all_reduce(world, data.buffer());
-        });
-    EXPECT_EQ(result.ok(), agree) << result.describe();
-  }
-}
-
-TEST_P(Mismatch, OfLabelsAloneIsSeenWhereNoShapeIsCompared) {
-  const std::vector<OnTensor> calls{
-      [](Comm& world, const Tensor& data, Buffer) {
-        gather(world, data.buffer(), 0, {"linear", world.rank() == 0 ? "a" : "b"});
-      },
-      [](Comm& world, const Tensor& data, Buffer) {
-        scatter(world, data.buffer(), 0, {"linear", world.rank() == 0 ? "a" : "b"});
-      },
-      [](Comm& world, const Tensor& data, Buffer other) {
-        all_to_all_v(world, data.buffer(), std::array<std::size_t, 2>{8, 8}, other,
-                     std::array<std::size_t, 2>{8, 8}, {"pairwise", world.rank() == 0 ? "a" : "b"});
-      }};
-  for (const auto& call : calls) {
-    JobOptions options = GetParam().options();
-    options.eager_limit = 0;
-    expect_on_every_member(on_shapes(options, {{16}, {16}}, call), {"\"a\"", "\"b\""});
-  }
 }
 
 // Rank 2 waits for rank 1, which sends to nobody: what comes from rank 0 tells it.
