@@ -30,7 +30,6 @@ FirstDifference first_difference(const TensorValues& reference, const TensorValu
         if (first.elements++ == 0) {
           first.bucket = static_cast<int>(b);
           first.element = in.first + i;
-          first.of_tensor = {static_cast<int>(place), i, expected[i], got[i]};
           first.run = got[i];
           first.reference = expected[i];
         }

@@ -13,7 +13,6 @@ namespace ringside {
 struct FirstDifference {
   int bucket = -1;            // in the order in which buckets leave; -1: all bits are equal
   std::uint64_t element = 0;  // of the bucket
-  Element of_tensor{};        // the same element
   double run = 0;
   double reference = 0;
   std::uint64_t elements = 0;  // that differ in all

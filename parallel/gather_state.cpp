@@ -70,47 +70,19 @@ class Assembly {
   NamedTensors take();
 
  private:
-  // Whose element stands in a whole tensor.
-  struct Given {
-    int rank = -1;  // -1: nobody's yet
-    std::size_t first = 0;
-    std::size_t count = 0;  // of the piece, in the rank's part
-  };
-
-  [[noreturn]] void refuse(const StatePart& part, int rank, std::size_t place,
-                           const Given& before) const;
-
   NamedTensors state_;
-  std::map<std::string, std::vector<Given>> given_;
+  std::map<std::string, std::vector<bool>> filled_;
 };
-
-// Copies are pieces of equal extent; other pieces may not meet at all.
-void Assembly::refuse(const StatePart& part, int rank, std::size_t place,
-                      const Given& before) const {
-  const auto extent = [](int of, std::size_t first, std::size_t count) {
-    return "rank " + std::to_string(of) + " gives elements " + std::to_string(first) + " to " +
-           std::to_string(first + count - 1) + " of its part";
-  };
-  const bool copies = before.first == part.piece.first && before.count == part.data.count;
-  throw BadUse("tensor \"" + part.name + "\": element " + std::to_string(place) +
-               " has other bits on rank " + std::to_string(rank) + " than on rank " +
-               std::to_string(before.rank) +
-               (copies
-                    ? ": copies must be equal; look at what reduces their gradients"
-                    : ", and is in two pieces: " + extent(before.rank, before.first, before.count) +
-                          ", " + extent(rank, part.piece.first, part.data.count) +
-                          "; pieces must not overlap: look at the offset of the shards"));
-}
 
 void Assembly::add(const StatePart& part, int rank) {
   const auto [entry, first_seen] =
       state_.try_emplace(part.name, HostTensor{part.data.dtype, part.whole(), {}});
   HostTensor& tensor = entry->second;
-  std::vector<Given>& given = given_[part.name];
+  std::vector<bool>& filled = filled_[part.name];
   const std::size_t size = size_of(tensor.dtype);
   if (first_seen) {
-    given.resize(product(tensor.shape));
-    tensor.bytes.resize(given.size() * size);
+    filled.resize(product(tensor.shape));
+    tensor.bytes.resize(filled.size() * size);
   } else if (tensor.shape != part.whole() || tensor.dtype != part.data.dtype) {
     throw BadUse("tensor \"" + part.name + "\" is " + text_of(tensor.shape) +
                  " on the ranks before rank " + std::to_string(rank) + ", but " +
@@ -123,21 +95,23 @@ void Assembly::add(const StatePart& part, int rank) {
     }
     std::byte* const there = tensor.bytes.data() + *place * size;
     const std::byte* const here = part.data.data + i * size;
-    Given& before = given.at(*place);
-    if (before.rank >= 0 && std::memcmp(there, here, size) != 0) {
-      refuse(part, rank, *place, before);
+    if (filled.at(*place) && std::memcmp(there, here, size) != 0) {
+      throw BadUse("tensor \"" + part.name + "\": element " + std::to_string(*place) +
+                   " has other bits on rank " + std::to_string(rank) +
+                   " than on a rank before it: copies must be equal; look at what reduces their "
+                   "gradients");
     }
     std::memcpy(there, here, size);
-    before = {rank, part.piece.first, part.data.count};
+    filled[*place] = true;
   }
 }
 
 NamedTensors Assembly::take() {
-  for (const auto& [name, given] : given_) {
-    const auto missing = std::ranges::count(given, -1, &Given::rank);
+  for (const auto& [name, filled] : filled_) {
+    const auto missing = std::count(filled.begin(), filled.end(), false);
     if (missing > 0) {
       throw BadUse("tensor \"" + name + "\": " + std::to_string(missing) + " of its " +
-                   std::to_string(given.size()) +
+                   std::to_string(filled.size()) +
                    " elements are on no rank: every rank must give all parts that it has");
     }
   }

@@ -199,12 +199,6 @@ void MeshTraining::make_step(GradientReduction& reduction) {
                       .fault = options_.pipeline->fault});
 }
 
-void MeshTraining::watch(LayerHooks& hooks) {
-  if (step_) {
-    step_->watch(hooks);
-  }
-}
-
 bool MeshTraining::model_is_whole() const {
   return options_.shape.tp * options_.shape.pp == 1 && !options_.experts;
 }

@@ -75,10 +75,6 @@ class MeshTraining {
   // pieces.
   std::vector<Parameter*> parameters();
 
-  // Called around the layers of this rank's backward, before its gradients are reduced; outlives
-  // the training. After distribute; a pipeline calls nobody.
-  void watch(LayerHooks& hooks);
-
   // The gradient of the training loop (models/training.hpp).
   StepSum gradient(int step);
   TrainingSeams seams();

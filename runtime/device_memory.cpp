@@ -25,17 +25,7 @@ void Ledger::add(Category category, std::int64_t bytes) {
   current[c] += bytes;
   total += bytes;
   peak[c] = std::max(peak[c], current[c]);
-  if (total > total_peak) {
-    total_peak = total;
-    at_peak = current;
-  }
-}
-
-void Ledger::mark_start() {
-  at_start = current;
-  peak = current;
-  at_peak = current;
-  total_peak = total;
+  total_peak = std::max(total_peak, total);
 }
 
 std::string Ledger::describe() const {

@@ -34,23 +34,12 @@ std::string_view name_of(Category category);
 
 // Bytes in use now and at the worst moment, by category and in all.
 struct Ledger {
-  using ByCategory = std::array<std::int64_t, category_count>;
-
-  ByCategory current{};
-  ByCategory peak{};  // each category's own worst moment
+  std::array<std::int64_t, category_count> current{};
+  std::array<std::int64_t, category_count> peak{};
   std::int64_t total = 0;
   std::int64_t total_peak = 0;
-  ByCategory at_peak{};  // by category, at the moment when all together are most
-  ByCategory at_start{};
-  ByCategory at_end{};
 
   void add(Category category, std::int64_t bytes);
-  // What is held now is what the work begins with: peaks are those from here on, without what it
-  // took to get here.
-  void mark_start();
-
-  void mark_end() { at_end = current; }
-
   std::string describe() const;
 };
 
@@ -86,11 +75,6 @@ class DeviceMemory {
   Backing backing() const { return backing_; }
 
   const Ledger& ledger() const { return ledger_; }
-
-  // Training starts, or has ended.
-  void mark_start() { ledger_.mark_start(); }
-
-  void mark_end() { ledger_.mark_end(); }
 
  private:
   struct Arena;  // Boost.Interprocess's allocator; private to its rank, so no lock to die with

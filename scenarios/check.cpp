@@ -34,8 +34,8 @@ Check make(std::string name, nlohmann::json measured, std::string gate, bool hel
 }  // namespace
 
 Check below(std::string name, double measured, double limit, std::string note) {
-  return make(std::move(name), json_number(measured), fmt::format("< {:g}", limit),
-              measured < limit, std::move(note));
+  return make(std::move(name), measured, fmt::format("< {:g}", limit), measured < limit,
+              std::move(note));
 }
 
 Check equal(std::string name, std::int64_t measured, std::int64_t expected, std::string unit,

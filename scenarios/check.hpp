@@ -2,12 +2,10 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "runtime/units.hpp"
-#include "scenarios/worst.hpp"
 
 namespace ringside {
 
@@ -18,10 +16,9 @@ struct Check {
   nlohmann::json measured;  // a number, or a word
   std::string gate{};       // "< 1e-06"
   CheckVerdict verdict = CheckVerdict::fail;
-  bool control = false;          // a deliberate fault, which passes when it was caught
-  bool lesson = false;           // compares the run with another one, as its lesson does
-  std::string note{};            // what a reader should know; may be empty
-  std::optional<Worst> worst{};  // where it is broken, or a control was caught
+  bool control = false;  // a deliberate fault, which passes when it was caught
+  bool lesson = false;   // compares the run with another one, as its lesson does
+  std::string note{};    // what a reader should know; may be empty
 };
 
 using Checks = std::vector<Check>;

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "scenarios/checks.hpp"
-#include "scenarios/not_finite.hpp"
 
 namespace ringside {
 
@@ -21,97 +20,34 @@ struct Gates {
 constexpr Gates f32_gates{1e-6, 1e-5, 1e-4, 1e-6, 1e-6};
 constexpr Gates f64_gates{1e-12, 1e-12, 1e-12, 1e-12, 1e-12};
 
-struct WorstOfAll {
+struct Worst {
   double value = 0;
   std::size_t step = 0;  // from 1; 0: all values are 0
-  std::size_t rank = 0;
 };
 
 // The worst over ranks and over the first `steps` steps; of equals the earliest.
 template <class Measure>
-WorstOfAll worst(const TrainingOutcome& outcome, std::size_t steps, Measure measure) {
-  WorstOfAll most;
+Worst worst(const TrainingOutcome& outcome, std::size_t steps, Measure measure) {
+  Worst most;
   for (std::size_t s = 0; s < steps; ++s) {
-    for (std::size_t r = 0; r < outcome.ranks.size(); ++r) {
-      const auto& rank = outcome.ranks[r];
-      if (s < rank.size() && measure(rank[s]) > most.value) {
-        most = {measure(rank[s]), s + 1, r};
+    for (const auto& rank : outcome.ranks) {
+      if (s < rank.size() && (measure(rank[s]) > most.value || std::isnan(measure(rank[s])))) {
+        most = {measure(rank[s]), s + 1};
       }
     }
   }
   return most;
 }
 
-// What a row measures, and the element that this is of.
-struct Measured {
-  const char* what;
-  double (*figure)(const StepOutcome& step);
-  Spot (*spot)(const StepOutcome& step);
-};
-
-Spot number(double run, double reference) {
-  Spot spot;
-  spot.run = run;
-  spot.reference = reference;
-  return spot;
-}
-
-constexpr Measured gradient{"gradient", [](const StepOutcome& s) { return s.gradients.absolute; },
-                            [](const StepOutcome& s) { return s.worst_gradient; }};
-constexpr Measured gradient_of_largest{"gradient",
-                                       [](const StepOutcome& s) { return s.gradients.of_largest; },
-                                       [](const StepOutcome& s) { return s.worst_gradient; }};
-constexpr Measured gradient_in_its{"gradient",
-                                   [](const StepOutcome& s) { return s.gradients.worst_tensor; },
-                                   [](const StepOutcome& s) { return s.worst_gradient_in_its; }};
-constexpr Measured gradient_norm{
-    "gradient norm",
-    [](const StepOutcome& s) { return relative(s.reference_norm, s.gradient_norm); },
-    [](const StepOutcome& s) { return number(s.gradient_norm, s.reference_norm); }};
-constexpr Measured loss{"loss",
-                        [](const StepOutcome& s) { return relative(s.reference_loss, s.loss); },
-                        [](const StepOutcome& s) { return number(s.loss, s.reference_loss); }};
-constexpr Measured parameter{"parameter",
-                             [](const StepOutcome& s) { return s.parameters.absolute; },
-                             [](const StepOutcome& s) { return s.worst_parameter; }};
-
-// Where the first break is: a gate may be broken worse later, by what follows from it.
-std::optional<Worst> place_of(const TrainingOutcome& outcome, std::size_t steps, double limit,
-                              const Measured& measured) {
-  for (std::size_t step = 1; step <= steps; ++step) {
-    const WorstOfAll most = worst(outcome, step, measured.figure);
-    if (most.value < limit) {
-      continue;
-    }
-    const StepOutcome& s = outcome.ranks[most.rank][most.step - 1];
-    Worst place = worst_at(measured.what, measured.spot(s), static_cast<int>(most.rank),
-                           static_cast<int>(most.step));
-    const Spot& other = s.gradient_elsewhere;
-    if (other.there() && place.tensor == std::string_view(s.worst_gradient.tensor) &&
-        place.element == s.worst_gradient.element && place.what == gradient.what) {
-      place.cause = "the run has there what one process has in element " +
-                    std::to_string(other.element) + " of " +
-                    std::string(std::string_view(other.tensor)) +
-                    ", and so around it: an offset "
-                    "is wrong";
-    }
-    return place;
-  }
-  return std::nullopt;
-}
-
 // A row that says at which of several steps the worst was.
+template <class Measure>
 Check gate_row(std::string name, double limit, const TrainingOutcome& outcome, std::size_t steps,
-               const Measured& measured, std::string note) {
-  const WorstOfAll most = worst(outcome, steps, measured.figure);
+               Measure measure, std::string note) {
+  const Worst most = worst(outcome, steps, measure);
   if (steps > 1 && most.step > 0) {
     note += "; worst at step " + std::to_string(most.step);
   }
-  Check check = below(std::move(name), most.value, limit, std::move(note));
-  if (check.verdict == CheckVerdict::fail) {
-    check.worst = place_of(outcome, steps, limit, measured);
-  }
-  return check;
+  return below(std::move(name), most.value, limit, std::move(note));
 }
 
 // Adam divides by small numbers: only its first gradients are from the same weights.
@@ -126,19 +62,29 @@ std::size_t steps_compared(const Settings& s) {
 Checks gates(const std::string& prefix, const Gates& gate, const TrainingOutcome& outcome,
              const Settings& settings) {
   const std::size_t steps = steps_compared(settings);
-  const auto row = [&](const char* what, double limit, const Measured& measured, std::string note) {
-    return gate_row(prefix + what, limit, outcome, steps, measured, std::move(note));
+  const auto row = [&](const char* what, double limit, auto measure, std::string note = {}) {
+    return gate_row(prefix + what, limit, outcome, steps, measure, std::move(note));
   };
   return {
-      row(".gradient", gate.gradient, gradient,
+      row(
+          ".gradient", gate.gradient, [](const StepOutcome& s) { return s.gradients.absolute; },
           all_steps(settings) ? "max |difference|, every step and rank"
                               : "max |difference| of the first step, every rank"),
-      row(".gradient_of_largest", gate.of_largest, gradient_of_largest,
+      row(
+          ".gradient_of_largest", gate.of_largest,
+          [](const StepOutcome& s) { return s.gradients.of_largest; },
           "of the model's largest gradient element"),
-      row(".gradient_worst_tensor", gate.worst_tensor, gradient_in_its,
+      row(
+          ".gradient_worst_tensor", gate.worst_tensor,
+          [](const StepOutcome& s) { return s.gradients.worst_tensor; },
           "of the tensor's own largest"),
-      row(".gradient_norm", gate.loss, gradient_norm, "relative"),
-      row(".loss", gate.loss, loss, "relative"),
+      row(
+          ".gradient_norm", gate.loss,
+          [](const StepOutcome& s) { return relative(s.reference_norm, s.gradient_norm); },
+          "relative"),
+      row(
+          ".loss", gate.loss,
+          [](const StepOutcome& s) { return relative(s.reference_loss, s.loss); }, "relative"),
   };
 }
 
@@ -180,17 +126,18 @@ Checks training_gates(const std::string& prefix, const Settings& settings,
   Checks checks = gates(prefix, gate, outcome, settings);
   const auto all = static_cast<std::size_t>(settings.train.steps);
   if (sgd) {
-    checks.push_back(gate_row(prefix + ".parameters", gate.parameter, outcome, all, parameter,
-                              "max |difference| after every update"));
+    checks.push_back(gate_row(
+        prefix + ".parameters", gate.parameter, outcome, all,
+        [](const StepOutcome& s) { return s.parameters.absolute; },
+        "max |difference| after every update"));
   } else {
-    checks.push_back(gate_row(prefix + ".loss_later", 1e-5, outcome, all, loss,
-                              "relative, all steps; Adam divides by small numbers"));
+    checks.push_back(gate_row(
+        prefix + ".loss_later", 1e-5, outcome, all,
+        [](const StepOutcome& s) { return relative(s.reference_loss, s.loss); },
+        "relative, all steps; Adam divides by small numbers"));
   }
   if (settings.train.clip > 0 || settings.train.loss_scale != "none") {
     checks.push_back(skipped_steps(prefix, outcome));
-  }
-  for (Check& check : finite_gate(prefix, outcome)) {
-    checks.push_back(std::move(check));
   }
   return checks;
 }

@@ -47,7 +47,7 @@ Checks judged(const Shares& shares, int ranks) {
   constexpr double arrived = 0.75;
   const auto seen = [](double share) { return fmt::format("{:.3f}", share); };
   const std::string near_end = fmt::format("> {}", arrived);
-  Check missed = holds("control.rate_not_scaled", shares.plain <= arrived, seen(shares.plain),
+  Check missed = holds("control.rate_not_scaled", !(shares.plain > arrived), seen(shares.plain),
                        "caught by " + near_end, "breaks learning_rate.by_the_rule");
   missed.control = true;
   return {

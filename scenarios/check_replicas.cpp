@@ -1,5 +1,4 @@
 // Bits: all ranks hold the same, and the cluster's shape changes none.
-#include "scenarios/bits_check.hpp"
 #include "scenarios/checks.hpp"
 #include "scenarios/parallel_options.hpp"
 
@@ -12,36 +11,41 @@ std::vector<int> holders_of_all(const Settings& s, std::size_t rank) {
   return expert_data_group(mesh_of(s, static_cast<int>(rank)), s.parallel.ep);
 }
 
-// Under ZeRO each rank has another part of the gradients.
-std::optional<OtherBits> other_replicas(const Settings& settings, const TrainingOutcome& outcome) {
-  const auto holder = [&](std::size_t rank, std::size_t step) -> const StepOutcome& {
-    return outcome.ranks[static_cast<std::size_t>(holders_of_all(settings, rank).front())][step];
-  };
-  return first_other_bits(
-      outcome,
-      [&](std::size_t r, std::size_t s) {
-        return settings.parallel.zero > 0 ||
-               outcome.ranks[r][s].gradient_hash == holder(r, s).gradient_hash;
-      },
-      [&](std::size_t r, std::size_t s) {
-        return outcome.ranks[r][s].parameter_hash == holder(r, s).parameter_hash;
-      });
+// The first step in which a rank holds other bits than the first of its place, and the first such
+// rank. Under ZeRO each rank has another part of the gradients.
+std::string replicas_seen(const Settings& settings, const TrainingOutcome& outcome) {
+  const bool gradients = settings.parallel.zero == 0;
+  for (std::size_t s = 0; s < outcome.ranks.front().size(); ++s) {
+    for (std::size_t r = 1; r < outcome.ranks.size(); ++r) {
+      const auto& first =
+          outcome.ranks[static_cast<std::size_t>(holders_of_all(settings, r).front())];
+      const auto& other = outcome.ranks[r][s];
+      if (other.parameter_hash != first[s].parameter_hash ||
+          (gradients && other.gradient_hash != first[s].gradient_hash)) {
+        return "rank " + std::to_string(r) + " differs at step " + std::to_string(s + 1);
+      }
+    }
+  }
+  return "equal";
 }
 
 // What several tensor-parallel ranks of one replica hold: norms on all of them, a KV head on
 // `copies`.
-std::optional<OtherBits> other_copies(const Settings& settings, const TrainingOutcome& outcome,
-                                      int copies) {
-  const auto same = [&](std::size_t r, std::size_t s) {
-    const auto& mine = outcome.ranks[r][s];
-    const Mesh mesh = mesh_of(settings, static_cast<int>(r));
-    const auto at = [&](int place) -> const StepOutcome& {
-      return outcome.ranks[static_cast<std::size_t>(mesh.rank_with(Axis::tp, place))][s];
-    };
-    return mine.copies_hash == at(0).copies_hash &&
-           mine.kv_hash == at(mesh.at(Axis::tp) / copies * copies).kv_hash;
-  };
-  return first_other_bits(outcome, same, same);
+std::string copies_seen(const Settings& settings, const TrainingOutcome& outcome, int copies) {
+  for (std::size_t s = 0; s < outcome.ranks.front().size(); ++s) {
+    for (std::size_t r = 1; r < outcome.ranks.size(); ++r) {
+      const auto& mine = outcome.ranks[r][s];
+      const Mesh mesh = mesh_of(settings, static_cast<int>(r));
+      const auto at = [&](int place) -> const StepOutcome& {
+        return outcome.ranks[static_cast<std::size_t>(mesh.rank_with(Axis::tp, place))][s];
+      };
+      if (mine.copies_hash != at(0).copies_hash ||
+          mine.kv_hash != at(mesh.at(Axis::tp) / copies * copies).kv_hash) {
+        return "rank " + std::to_string(r) + " differs at step " + std::to_string(s + 1);
+      }
+    }
+  }
+  return "equal";
 }
 
 Check no_replicas() {
@@ -56,16 +60,17 @@ Checks check_parts(const CheckContext& context) {
   const Settings& s = context.settings;
   const int tp = s.parallel.tp;
   const int kv = s.model.kv_heads;
-  Checks checks{bits_check(
-      "replicas.copies", other_copies(s, context.main, tp > kv ? tp / kv : 1), context.main,
-      "equal on every holder",
+  const std::string copies = copies_seen(s, context.main, tp > kv ? tp / kv : 1);
+  Checks checks{holds(
+      "replicas.copies", copies == "equal", copies, "equal on every holder",
       "gradients and values of norms" +
           std::string(tp > kv ? ", and of KV heads, each on " + std::to_string(tp / kv) + " ranks"
                               : ""))};
   const bool held_once = holders_of_all(s, 0).size() == 1;
   if (!held_once && s.parallel.zero < 3) {
-    checks.push_back(bits_check("replicas.bits", other_replicas(s, context.main), context.main,
-                                "equal on every replica", "the ranks of one place in the model"));
+    const std::string seen = replicas_seen(s, context.main);
+    checks.push_back(holds("replicas.bits", seen == "equal", seen, "equal on every replica",
+                           "the ranks of one place in the model"));
   } else if (gradient_ranks(s) > 1) {
     checks.push_back(no_replicas());
   }
@@ -83,8 +88,9 @@ Checks check_replicas(const CheckContext& context) {
   if (zero == 3 || (s.parallel.pp * s.parallel.ep > 1 && holders_of_all(s, 0).size() == 1)) {
     return {no_replicas()};
   }
-  return {bits_check("replicas.bits", other_replicas(s, context.main), context.main,
-                     "equal on every rank", zero == 0 ? "" : "parameters: gradients are cut")};
+  const std::string seen = replicas_seen(context.settings, context.main);
+  return {holds("replicas.bits", seen == "equal", seen, "equal on every rank",
+                zero == 0 ? "" : "parameters: gradients are cut")};
 }
 
 Checks check_one_node(const CheckContext& context) {
@@ -101,13 +107,14 @@ Checks check_one_node(const CheckContext& context) {
   one.cluster.nodes = 1;
   one.cluster.gpus_per_node = one.ranks;
   const auto there = context.run(one, context.truth);
-  const auto other = first_other_bits(
-      context.main,
-      [&](std::size_t r, std::size_t s) {
-        return context.main.ranks[r][s].gradient_hash == there.ranks[r][s].gradient_hash;
-      },
-      [](std::size_t, std::size_t) { return true; });
-  return {bits_check("one_node.gradient_bits", other, context.main, "equal to one node's")};
+  std::string seen = "equal";
+  for (std::size_t s = 0; s < there.ranks.front().size(); ++s) {
+    if (there.ranks.front()[s].gradient_hash != context.main.ranks.front()[s].gradient_hash) {
+      seen = "other bits at step " + std::to_string(s + 1);
+      break;
+    }
+  }
+  return {holds("one_node.gradient_bits", seen == "equal", seen, "equal to one node's")};
 }
 
 }  // namespace ringside

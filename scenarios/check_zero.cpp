@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "parallel/shard_map.hpp"
-#include "scenarios/bits_check.hpp"
 #include "scenarios/checks.hpp"
 #include "scenarios/collective_formula.hpp"
 #include "scenarios/model_settings.hpp"
@@ -29,15 +28,18 @@ Settings as_data_parallelism(Settings s) {
   return s;
 }
 
-std::optional<OtherBits> other_shards(const TrainingOutcome& zero, const TrainingOutcome& dp) {
-  return first_other_bits(
-      zero,
-      [&](std::size_t r, std::size_t s) {
-        return zero.ranks[r][s].shard_gradient_hash == dp.ranks[r][s].shard_gradient_hash;
-      },
-      [&](std::size_t r, std::size_t s) {
-        return zero.ranks[r][s].shard_parameter_hash == dp.ranks[r][s].shard_parameter_hash;
-      });
+std::string zero_bits_seen(const TrainingOutcome& zero, const TrainingOutcome& dp) {
+  for (std::size_t step = 0; step < zero.ranks.front().size(); ++step) {
+    for (std::size_t r = 0; r < zero.ranks.size(); ++r) {
+      const StepOutcome& mine = zero.ranks[r][step];
+      const StepOutcome& theirs = dp.ranks[r][step];
+      if (mine.shard_gradient_hash != theirs.shard_gradient_hash ||
+          mine.shard_parameter_hash != theirs.shard_parameter_hash) {
+        return "rank " + std::to_string(r) + " differs at step " + std::to_string(step + 1);
+      }
+    }
+  }
+  return "equal";
 }
 
 // Bytes of weights, gradients, and optimizer state.
@@ -138,10 +140,11 @@ Checks check_zero_bits(const CheckContext& context) {
                      s.collectives.all_reduce}};
   }
   const Settings dp = as_data_parallelism(s);
-  return {bits_check(
-      "zero_bits", other_shards(context.main, context.run(dp, context.truth)), context.main, gate,
-      "gradients and parameters, every shard and step; all-reduce " + dp.collectives.all_reduce +
-          (dp.dp.sync_every_microbatch ? ", after every micro-batch" : ""))};
+  const std::string seen = zero_bits_seen(context.main, context.run(dp, context.truth));
+  return {holds("zero_bits", seen == "equal", seen, gate,
+                "gradients and parameters, every shard and step; all-reduce " +
+                    dp.collectives.all_reduce +
+                    (dp.dp.sync_every_microbatch ? ", after every micro-batch" : ""))};
 }
 
 Checks check_model_state(const CheckContext& context) {

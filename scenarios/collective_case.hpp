@@ -4,14 +4,12 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "runtime/job_options.hpp"
 #include "scenarios/operation_convention.hpp"
 #include "scenarios/settings.hpp"
-#include "scenarios/worst.hpp"
 
 namespace ringside {
 
@@ -53,7 +51,6 @@ struct Measurement {
   std::int64_t sent_all{};   // by all ranks
   double wall_s = 0;         // mean of the timed calls, of the slowest rank
   std::int64_t wrong = 0;    // elements; 0 without a check
-  std::optional<Worst> first_wrong{};
 };
 
 struct MeasuredCase {

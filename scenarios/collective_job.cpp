@@ -24,7 +24,6 @@ struct Sample {
   std::int64_t sent = 0;
   std::int64_t wall_ns = 0;
   std::int64_t wrong = 0;
-  WrongElement first_wrong{};
 };
 
 std::int64_t sent_bytes(Rank& rank) {
@@ -75,9 +74,7 @@ class Measuring {
       if (rank_.id() == 0) {
         say(what, ": check");
       }
-      const WrongElements wrong = wrong_of(known, placement, buffers);
-      sample.wrong = static_cast<std::int64_t>(wrong.count);
-      sample.first_wrong = wrong.first.value_or(WrongElement{});
+      sample.wrong = static_cast<std::int64_t>(wrong_of(known, placement, buffers));
       clear(buffers);
     }
     sample.wall_ns = timed_calls(what, placement, buffers);
@@ -105,9 +102,9 @@ class Measuring {
 
   // Where all ranks have the same result each defines its own chunk of it, and chunks go round:
   // p n in all, not p n on every rank. Written with single messages, as the clocks' meeting is.
-  WrongElements wrong_of(const KnownCall& known, Placement placement, CallBuffers buffers) {
+  std::size_t wrong_of(const KnownCall& known, Placement placement, CallBuffers buffers) {
     if (known.operation != "all_reduce") {
-      return find_wrong(known, placement, rank_.id(), buffers);
+      return wrong_elements(known, placement, rank_.id(), buffers);
     }
     Comm& world = rank_.world();
     const int me = world.rank();
@@ -117,10 +114,9 @@ class Measuring {
           0, chunk_of(known.count, known.ranks, me - k).count);
     };
     define_all_reduce(known, chunk_of(known.count, known.ranks, me).first, expected(0));
-    WrongElements wrong;
+    std::size_t wrong = 0;
     for (int k = 0; k < known.ranks; ++k) {
-      wrong.add(differing_elements(chunk(buffers.data, world, me - k), expected(k)),
-                chunk_of(known.count, known.ranks, me - k).first);
+      wrong += differing_elements(chunk(buffers.data, world, me - k), expected(k));
       if (k + 1 < known.ranks) {
         world.send_recv(world.next(), expected(k), world.prev(), expected(k + 1));
       }
@@ -178,19 +174,15 @@ class Measuring {
   std::int64_t said_ns_ = 0;
 };
 
-Measurement over_ranks(const std::string& what, Placement placement,
-                       const std::vector<std::vector<Sample>>& ranks, std::size_t at,
-                       int iterations) {
+Measurement over_ranks(Placement placement, const std::vector<std::vector<Sample>>& ranks,
+                       std::size_t at, int iterations) {
   Measurement all{.placement = placement};
-  for (std::size_t r = 0; r < ranks.size(); ++r) {
-    const Sample& s = ranks[r][at];
+  for (const auto& samples : ranks) {
+    const Sample& s = samples[at];
     all.modelled = std::max(all.modelled, s.modelled);
     all.sent_most = std::max(all.sent_most, s.sent);
     all.sent_all += s.sent;
     all.wall_s = std::max(all.wall_s, static_cast<double>(s.wall_ns) / 1e9 / iterations);
-    if (s.wrong > 0 && all.wrong == 0) {
-      all.first_wrong = worst_of(what, placement, static_cast<int>(r), s.first_wrong);
-    }
     all.wrong += s.wrong;
   }
   return all;
@@ -287,8 +279,7 @@ std::vector<MeasuredCase> measure(const CollectiveRequest& request,
   for (const auto& what : cases) {
     auto& row = measured.emplace_back(MeasuredCase{.what = what, .placements = {}});
     for (const auto placement : placements) {
-      row.placements.push_back(
-          over_ranks(name_of_case(request, what), placement, samples, at++, request.iterations));
+      row.placements.push_back(over_ranks(placement, samples, at++, request.iterations));
     }
   }
   return measured;

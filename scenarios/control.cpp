@@ -1,7 +1,5 @@
 #include "scenarios/control.hpp"
 
-#include <algorithm>
-
 namespace ringside {
 
 namespace {
@@ -13,12 +11,6 @@ Check row_of(std::string_view name, std::string_view measured) {
           .control = true};
 }
 
-// A gate that is not among them had nothing to say.
-bool holds_in(const Checks& gates, std::string_view name) {
-  const auto found = std::ranges::find(gates, name, &Check::name);
-  return found == gates.end() || found->verdict == CheckVerdict::pass;
-}
-
 }  // namespace
 
 Check judge_control(std::string_view name, const Checks& gates, const Checks& without_fault) {
@@ -27,10 +19,9 @@ Check judge_control(std::string_view name, const Checks& gates, const Checks& wi
     if (gates[i].verdict != CheckVerdict::fail) {
       continue;
     }
-    const bool caught = holds_in(without_fault, gates[i].name);
+    const bool caught = without_fault[i].verdict == CheckVerdict::pass;
     if (caught || check.note.empty()) {
       check.measured = gates[i].measured;
-      check.worst = gates[i].worst;
       check.note = "breaks " + gates[i].name + " " + gates[i].gate;
     }
     if (caught) {

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "collectives/diagnosis.hpp"
-#include "scenarios/worst.hpp"
 
 namespace ringside {
 
@@ -13,16 +12,6 @@ inline nlohmann::ordered_json json_of(const Diagnosis& d) {
           {"chunk", d.chunk},        {"step", d.step}, {"at_rank", d.at_rank},
           {"ranks", d.ranks},        {"held", d.held}, {"expected", d.expected},
           {"story", d.story}};
-}
-
-// The element of a collective's result that is wrong; `step` is that of the rank that went wrong.
-inline Worst worst_of(const Diagnosis& d) {
-  return {.what = "result",
-          .element = d.element,
-          .rank = d.rank,
-          .step = d.step,
-          .judge = "by definition",
-          .cause = d.text()};
 }
 
 }  // namespace ringside

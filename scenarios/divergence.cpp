@@ -61,14 +61,11 @@ std::optional<Departure> first_of(const TrainingOutcome& outcome) {
   for (std::size_t step = 0; step < outcome.ranks.front().size(); ++step) {
     for (std::size_t r = 0; r < outcome.ranks.size(); ++r) {
       const FirstDifference& first = outcome.ranks[r][step].first;
-      const Spot& spot = outcome.ranks[r][step].first_gradient;
       if (first.bucket >= 0) {
         return Departure{.step = static_cast<int>(step) + 1,
                          .rank = static_cast<int>(r),
                          .bucket = first.bucket,
                          .element = first.element,
-                         .tensor = std::string(std::string_view(spot.tensor)),
-                         .tensor_element = spot.element,
                          .run = first.run,
                          .definition = first.reference,
                          .elements = first.elements};

@@ -19,9 +19,7 @@ struct Departure {
   int step = 0;  // of the training, from 1
   int rank = 0;
   int bucket = 0;
-  std::uint64_t element = 0;  // of the bucket
-  std::string tensor{};
-  std::uint64_t tensor_element = 0;  // the same element
+  std::uint64_t element = 0;
   int chunk = 0;
   double run = 0;
   double definition = 0;

@@ -75,8 +75,6 @@ nlohmann::json divergence_json(const Divergence& divergence) {
                          {"bucket", d->bucket},
                          {"chunk", d->chunk},
                          {"element", d->element},
-                         {"tensor", d->tensor},
-                         {"tensor_element", d->tensor_element},
                          {"run", d->run},
                          {"definition", d->definition},
                          {"elements_that_differ", d->elements},

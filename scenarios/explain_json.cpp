@@ -113,13 +113,9 @@ std::string json_text_of(const Story& story, const ShownValues& values, std::opt
   document["definition"] = definition_sentence(story.asked.call());
   document["judged"] = story.judged;
   document["wrong"] = story.wrong;
-  if (!story.fault.empty()) {
-    document["what_broke"] = story.fault;
-  }
   document["fault"] = story.fault.empty() ? Json() : Json(story.fault);
   if (story.diagnosis) {
     document["diagnosis"] = json_of(*story.diagnosis);
-    document["worst"] = worst_json(worst_of(*story.diagnosis));
   }
   return printed_json(document);
 }

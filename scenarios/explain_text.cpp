@@ -6,7 +6,6 @@
 #include "scenarios/definition_sentence.hpp"
 #include "scenarios/explain_columns.hpp"
 #include "scenarios/text_table.hpp"
-#include "scenarios/what_broke.hpp"
 #include "scenarios/wrap.hpp"
 
 namespace ringside {
@@ -219,8 +218,7 @@ std::string verdict_of(const Story& story) {
 
 std::string text_of(const Story& story, const ShownValues& values, std::optional<int> only) {
   const Page page(story, values);
-  std::string text =
-      what_broke_line(story.fault) + heading_of(story) + "\n" + legend(story, values);
+  std::string text = heading_of(story) + "\n" + legend(story, values);
   if (!only) {
     text += "\nat the start\n" + page.grid(story.start, nullptr);
   }

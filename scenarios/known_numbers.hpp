@@ -8,7 +8,6 @@
 
 #include "runtime/buffer.hpp"
 #include "scenarios/operation_convention.hpp"
-#include "scenarios/wrong_elements.hpp"
 
 namespace ringside {
 
@@ -33,17 +32,14 @@ struct CallBuffers {
 // BadUse for a type that has no known numbers.
 void fill_known(const KnownCall& call, Placement placement, int rank, CallBuffers buffers);
 
-// After the call: what of this rank's result is not what the definition says. A NaN never is.
-WrongElements find_wrong(const KnownCall& call, Placement placement, int rank, CallBuffers buffers);
-
-// How many of them.
+// After the call: how many elements of this rank's result are not what the definition says.
 std::size_t wrong_elements(const KnownCall& call, Placement placement, int rank,
                            CallBuffers buffers);
 
 // The two halves of that for an all_reduce, whose result is the same on every rank: elements
-// [first, first + into.count) of it by definition, and which elements of two buffers differ.
+// [first, first + into.count) of it by definition, and how many elements of two buffers differ.
 // Each rank defines one chunk, and they are passed round.
 void define_all_reduce(const KnownCall& call, std::size_t first, Buffer into);
-WrongElements differing_elements(Buffer got, Buffer expected);
+std::size_t differing_elements(Buffer got, Buffer expected);
 
 }  // namespace ringside

@@ -11,7 +11,6 @@
 #include "scenarios/exit_codes.hpp"
 #include "scenarios/model_settings.hpp"
 #include "scenarios/overrides.hpp"
-#include "scenarios/what_broke.hpp"
 
 namespace ringside {
 
@@ -30,21 +29,13 @@ ParityFigures figures_of(const TrainingOutcome& outcome) {
   return figures;
 }
 
-// Where what_broke says that it is.
-std::optional<Worst> worst_of(const Checks& gates) {
-  const Check* check = nearest_to_the_cause(gates);
-  return check == nullptr ? std::nullopt : check->worst;
-}
-
-// What broke, and the gates that are broken, with what was measured; empty: none.
+// The gates that are broken, with what was measured; empty: none.
 std::string broken_gates(const Checks& gates) {
-  std::string text = what_broke(gates);
+  std::string text;
   for (const Check& gate : gates) {
     if (gate.verdict == CheckVerdict::fail) {
-      text += fmt::format(
-          "{}{} = {}, but must be {}", text.empty() ? "" : "; ", gate.name,
-          gate.measured.is_string() ? gate.measured.get<std::string>() : gate.measured.dump(),
-          gate.gate);
+      text += fmt::format("{}{} = {}, but must be {}", text.empty() ? "" : "; ", gate.name,
+                          gate.measured.dump(), gate.gate);
     }
   }
   return text;
@@ -113,14 +104,12 @@ ParityRow ParityRuns::row_of(const ParityPlan& plan) {
     if (plan.control.empty()) {
       row.verdict = all_hold(gates) ? ParityVerdict::pass : ParityVerdict::fail;
       row.why = broken_gates(gates);
-      row.worst = worst_of(gates);
       gates_.insert_or_assign(row.plan, gates);
     } else {
       const Check control = judge_control(plan.control, gates, gates_without_fault(s));
       const bool caught = control.verdict == CheckVerdict::pass;
       row.verdict = caught ? ParityVerdict::caught : ParityVerdict::missed;
       row.why = control.note;
-      row.worst = control.worst;
     }
   } catch (const PeerLost&) {
     throw;

@@ -34,7 +34,6 @@ struct ParityRow {
   ParityVerdict verdict = ParityVerdict::fail;
   std::optional<ParityFigures> figures{};  // none: it did not run to its end
   std::string why{};                       // the refusal, or the gate that is broken
-  std::optional<Worst> worst{};            // where it is broken, or a fault was caught
 };
 
 // Whether the row is as it should be: passed, refused before anything started, or caught.

@@ -10,7 +10,6 @@
 #include "scenarios/parity_row.hpp"
 #include "scenarios/printed_json.hpp"
 #include "scenarios/terminal.hpp"
-#include "scenarios/what_broke.hpp"
 #include "scenarios/wrap.hpp"
 
 namespace ringside {
@@ -54,8 +53,7 @@ nlohmann::ordered_json json_of(const ParityRow& row) {
                               {"gradient_absolute", nullptr},
                               {"gradient_relative", nullptr},
                               {"gradient_ulps", nullptr},
-                              {"why", row.why},
-                              {"worst", row.worst ? worst_json(*row.worst) : nlohmann::json()}};
+                              {"why", row.why}};
   if (row.figures) {
     json["loss"] = row.figures->loss;
     json["norm"] = row.figures->norm;
@@ -80,23 +78,6 @@ std::string summary(const std::vector<ParityRow>& rows) {
       count(rows, ParityVerdict::missed), std::ranges::all_of(rows, row_holds) ? "pass" : "FAIL");
 }
 
-// Of the first row that is not as it should be.
-std::string what_broke(const std::vector<ParityRow>& rows) {
-  const auto row = std::ranges::find_if_not(rows, row_holds);
-  return row == rows.end()
-             ? ""
-             : fmt::format("{}{}: {}", row->plan, row->control.empty() ? "" : ", " + row->control,
-                           row->worst ? sentence(*row->worst) : row->why);
-}
-
-std::string report(const ParityRequest& request, const std::vector<ParityRow>& rows) {
-  std::string text = printable(what_broke_line(what_broke(rows))) + heading(request);
-  for (const ParityRow& row : rows) {
-    text += printable(text_of(row));
-  }
-  return text + summary(rows);
-}
-
 nlohmann::ordered_json document_of(const ParityRequest& request,
                                    const std::vector<ParityRow>& rows) {
   nlohmann::ordered_json document{
@@ -105,9 +86,6 @@ nlohmann::ordered_json document_of(const ParityRequest& request,
       {"ranks", request.ranks},
       {"full", request.full},
       {"rows", nlohmann::ordered_json::array()}};
-  if (document["verdict"] == "fail") {
-    document["what_broke"] = what_broke(rows);
-  }
   for (const ParityRow& row : rows) {
     document["rows"].push_back(json_of(row));
   }
@@ -121,13 +99,20 @@ int parity_verb(const ParityRequest& request) {
   ParityRuns runs(request.timeout);
   std::vector<ParityRow> rows;
   const auto plans = parity_plans(request.ranks, request.full);
+  if (!request.json) {
+    std::cout << heading(request) << std::flush;
+  }
   for (const ParityPlan& plan : plans) {
     progress.show(
         fmt::format("{} of {}: {}", rows.size() + 1, plans.size(), plan_name(plan.settings)));
     rows.push_back(runs.row_of(plan));
+    if (!request.json) {
+      progress.wipe();
+      std::cout << printable(text_of(rows.back())) << std::flush;
+    }
   }
   progress.wipe();
-  std::cout << (request.json ? printed_json(document_of(request, rows)) : report(request, rows));
+  std::cout << (request.json ? printed_json(document_of(request, rows)) : summary(rows));
   return std::ranges::all_of(rows, row_holds) ? exit_ok : exit_check_failed;
 }
 

@@ -13,7 +13,6 @@
 #include "scenarios/exit_codes.hpp"
 #include "scenarios/printed_json.hpp"
 #include "scenarios/terminal.hpp"
-#include "scenarios/what_broke.hpp"
 #include "scenarios/wrap.hpp"
 
 namespace ringside {
@@ -114,21 +113,6 @@ std::string indented(const std::string& text) {
   return result;
 }
 
-// Of the first proof that fails: its first claim that does not hold.
-std::string what_broke(const std::vector<RowResult>& results) {
-  for (const RowResult& result : results) {
-    for (const Failed& failed : result.failed) {
-      for (const Claim& claim : failed.proof.claims) {
-        if (!claim.holds) {
-          return fmt::format("{} {} on {}: {}: {}", result.row.operation, result.row.algorithm,
-                             where(failed), claim.name, claim.fault);
-        }
-      }
-    }
-  }
-  return "";
-}
-
 std::string text_of(const RowResult& result) {
   std::string text = fmt::format(
       "  {:15} {:20} {:>6} {}\n", result.row.operation, result.row.algorithm, result.proofs,
@@ -154,7 +138,6 @@ nlohmann::ordered_json json_of(const Failed& failed) {
   }
   if (failed.proof.diagnosis) {
     row["diagnosis"] = json_of(*failed.proof.diagnosis);
-    row["worst"] = worst_json(worst_of(*failed.proof.diagnosis));
   }
   return row;
 }
@@ -165,9 +148,6 @@ nlohmann::ordered_json document_of(const std::vector<RowResult>& results, bool a
                                   {"verdict", death      ? death->verdict
                                               : all_hold ? "pass"
                                                          : "fail"}};
-  if (!all_hold) {
-    document["what_broke"] = what_broke(results);
-  }
   auto& rows = document["rows"] = nlohmann::ordered_json::array();
   for (const RowResult& result : results) {
     auto failed = nlohmann::ordered_json::array();
@@ -183,22 +163,6 @@ nlohmann::ordered_json document_of(const std::vector<RowResult>& results, bool a
   return document;
 }
 
-std::string report(const ProveRequest& request, const std::vector<RowResult>& results, int proofs) {
-  const std::string broke = what_broke(results);
-  std::string text = what_broke_line(broke);
-  text += fmt::format("  {:15} {:20} {:>6} {} ranks\n", "operation", "algorithm", "proofs",
-                      request.fewest_ranks == request.most_ranks
-                          ? fmt::format("{}", request.most_ranks)
-                          : fmt::format("{} to {}", request.fewest_ranks, request.most_ranks));
-  for (const RowResult& result : results) {
-    text += text_of(result);
-  }
-  return text + fmt::format(
-                    "\n  {} proof{}, each for every input: what each element must hold, equal on "
-                    "all ranks, and the bits of a run\n  verdict: {}\n",
-                    proofs, proofs == 1 ? "" : "s", broke.empty() ? "pass" : "FAIL");
-}
-
 }  // namespace
 
 int prove_verb(const ProveRequest& request) {
@@ -206,10 +170,21 @@ int prove_verb(const ProveRequest& request) {
   std::vector<RowResult> results;
   int proofs = 0;
   bool all_hold = true;
+  if (!request.json) {
+    std::cout << fmt::format(
+        "  {:15} {:20} {:>6} {} ranks\n", "operation", "algorithm", "proofs",
+        request.fewest_ranks == request.most_ranks
+            ? fmt::format("{}", request.most_ranks)
+            : fmt::format("{} to {}", request.fewest_ranks, request.most_ranks));
+  }
   for (const OperationRow& row : request.rows) {
     results.push_back(prove_row(request, row, progress));
     proofs += results.back().proofs;
     all_hold = all_hold && results.back().failed.empty();
+    if (!request.json) {
+      progress.wipe();
+      std::cout << text_of(results.back()) << std::flush;
+    }
   }
   progress.wipe();
   if (proofs == 0) {
@@ -220,7 +195,11 @@ int prove_verb(const ProveRequest& request) {
   if (request.json) {
     std::cout << printed_json(document_of(results, all_hold));
   } else {
-    std::cout << printable(report(request, results, proofs));
+    std::cout << fmt::format(
+        "\n  {} proof{}, each for every input: what each element must hold, equal on all ranks, "
+        "and "
+        "the bits of a run\n  verdict: {}\n",
+        proofs, proofs == 1 ? "" : "s", all_hold ? "pass" : "FAIL");
   }
   const auto death = died(results);
   return death ? death->exit_code : all_hold ? exit_ok : exit_check_failed;

@@ -1,21 +1,33 @@
 #include "scenarios/rank_training.hpp"
 
-#include <cmath>
+#include <map>
 
+#include "models/layout_parts.hpp"
+#include "models/random.hpp"
 #include "models/tensor_elements.hpp"
-#include "parallel/finite_watch.hpp"
 #include "parallel/gather_checkpoint.hpp"
 #include "parallel/mesh_training.hpp"
-#include "parallel/misplaced.hpp"
 #include "parallel/sharded_record.hpp"
-#include "scenarios/own_part.hpp"
 #include "scenarios/parallel_options.hpp"
-#include "scenarios/tensor_spots.hpp"
-#include "scenarios/value_hash.hpp"
 
 namespace ringside {
 
 namespace {
+
+std::uint64_t hash(std::uint64_t h, const std::vector<double>& elements) {
+  for (const double x : elements) {
+    h = mix(h ^ std::bit_cast<std::uint64_t>(x));
+  }
+  return h;
+}
+
+std::uint64_t hash(const TensorValues& tensors) {
+  std::uint64_t h = 0;
+  for (const auto& tensor : tensors) {
+    h = hash(h, tensor);
+  }
+  return h;
+}
 
 // Of the parameters whose layout is wanted.
 template <class Wanted>
@@ -53,6 +65,41 @@ std::vector<std::size_t> tensors_of(Model& model) {
   return counts;
 }
 
+// Where each parameter of the model stands among those of the whole one.
+std::vector<std::size_t> places_in_whole(const TrainingPlan& plan, Model& model) {
+  DeviceMemory nothing(1 << 20, Backing::meta);
+  ComputeClock clock;
+  const auto whole = make_gpt({nothing, clock}, std::get<GptConfig>(plan.model), 0);
+  std::map<std::string, std::size_t> place;
+  for (const Parameter* p : flatten(whole->layers())) {
+    place.emplace(p->name, place.size());
+  }
+  std::vector<std::size_t> places;
+  for (const Parameter* p : flatten(model.layers())) {
+    places.push_back(place.at(p->name));
+  }
+  return places;
+}
+
+// Of the whole tensors; nothing of those that are empty, as gradients are of what does not learn.
+TensorValues cut(const std::vector<PieceOf>& parts, const TensorValues& wholes) {
+  TensorValues values(parts.size());
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    if (!wholes[p].empty()) {
+      values[p] = parts_of({parts[p]}, {wholes[p]}).front();
+    }
+  }
+  return values;
+}
+
+TensorValues picked(const TensorValues& all, const std::vector<std::size_t>& places) {
+  TensorValues values;
+  for (const std::size_t place : places) {
+    values.push_back(all[place]);
+  }
+  return values;
+}
+
 class RankTraining {
  public:
   RankTraining(Rank& rank, const TrainingRequest& request, const TrainingPlan& plan,
@@ -62,9 +109,7 @@ class RankTraining {
         settings_(request.settings),
         plan_(plan),
         reference_(reference),
-        training_(rank, plan, mesh_options(settings_, request.fault, request.all_reduce)),
-        spots_(flatten(training_.model().layers())),
-        own_gradients_(training_.model().layers()) {
+        training_(rank, plan, mesh_options(settings_, request.fault, request.all_reduce)) {
     Model& model = training_.model();
     tensors_ = tensors_of(model);
     if (!training_.model_is_whole()) {
@@ -77,8 +122,6 @@ class RankTraining {
       load_weights(*plan.start, training_.held_first());
     }
     training_.distribute();
-    training_.watch(own_gradients_);
-    weight_not_finite_ = not_finite_weight(training_.parameters());
   }
 
   std::vector<StepOutcome> run();
@@ -91,7 +134,6 @@ class RankTraining {
             Optimizer& optimizer);
   StepRecord with_whole_tensors(int step, const StepRecord& record);
   void see(int step, const StepRecord& record);
-  void locate(const StepRecord& record, const StepRecord& reference, StepOutcome& outcome) const;
 
   Rank& rank_;
   const TrainingRequest& request_;
@@ -99,9 +141,6 @@ class RankTraining {
   const TrainingPlan& plan_;
   const Reference& reference_;
   MeshTraining training_;
-  TensorSpots spots_;
-  FiniteWatch own_gradients_;
-  Spot weight_not_finite_;
   std::vector<std::size_t> tensors_;
   std::vector<std::size_t>
       places_;  // this and the next: of the model's parameters, where it is cut
@@ -133,30 +172,6 @@ TensorValues RankTraining::whole_parameters() {
   return values;
 }
 
-// Names the elements that the outcome's figures are of.
-void RankTraining::locate(const StepRecord& record, const StepRecord& reference,
-                          StepOutcome& outcome) const {
-  constexpr double worth_a_search = 1e-7;  // honest differences of f32 are below
-  const Deviation& gradients = outcome.gradients;
-  outcome.worst_gradient = spots_.of(gradients.worst);
-  outcome.worst_gradient_in_its = spots_.of(gradients.worst_in_its);
-  outcome.worst_parameter = spots_.of(outcome.parameters.worst);
-  outcome.first_gradient = spots_.of(outcome.first.of_tensor);
-  outcome.gradient_not_finite = spots_.of(gradients.not_finite);
-  outcome.parameter_not_finite = spots_.of(outcome.parameters.not_finite);
-  if (own_gradients_.found()) {
-    outcome.own_gradient_not_finite = spots_.of(*own_gradients_.found());
-  }
-  if (outcomes_.empty()) {
-    outcome.weight_not_finite = weight_not_finite_;
-    if (gradients.absolute > worth_a_search) {
-      const auto elsewhere =
-          found_elsewhere(reference.gradients, record.gradients, gradients.worst);
-      outcome.gradient_elsewhere = spots_.of(elsewhere.value_or(Element{}));
-    }
-  }
-}
-
 void RankTraining::see(int step, const StepRecord& record) {
   const StepRecord& reference = own_reference(step);
   const auto& buckets = training_.buckets();
@@ -165,40 +180,35 @@ void RankTraining::see(int step, const StepRecord& record) {
   const auto pieces = pieces_of(buckets, group.size(), group.rank());
   const DType dtype = dtype_of(plan_.model);
   // What both have thrown away is infinite or no number, and is not compared.
-  // A scaled loss that is too large leaves the logged one as it is: with a loss that is not finite
-  // nothing is excused.
-  const bool thrown_away = record.skipped && reference.skipped && std::isfinite(record.loss) &&
-                           std::isfinite(reference.loss);
-  StepOutcome outcome{
-      .loss = record.loss,
-      .gradient_norm = thrown_away ? 0 : record.gradient_norm,
-      .reference_loss = reference.loss,
-      .reference_norm = thrown_away ? 0 : reference.gradient_norm,
-      .gradients =
-          thrown_away ? Deviation{} : deviation(reference.gradients, record.gradients, dtype),
-      .parameters = deviation(reference.parameters, record.parameters, dtype),
-      .first = thrown_away
-                   ? FirstDifference{}
-                   : first_difference(reference.gradients, record.gradients, buckets, tensors_),
-      .gradient_hash = hash(record.gradients),
-      .parameter_hash = hash(record.parameters),
-      .shard_gradient_hash = hash(0, elements_in(pieces, tensors_, record.gradients)),
-      .shard_parameter_hash = hash(0, elements_in(pieces, tensors_, record.parameters)),
-      .copies_hash = hash_of(record, parts_, [](const Layout& l) { return l.dimension < 0; }),
-      .kv_hash = hash_of(record, parts_, [](const Layout& l) { return l.partial_gradient; }),
-      .skipped = record.skipped,
-      .reference_skipped = reference.skipped,
-      .head_pairs = training_.context() ? training_.context()->head_pairs() : 0,
-      .memory = rank_.memory().ledger().current,
-      .peak_in_flight = training_.pipeline() ? training_.pipeline()->peak_in_flight() : 0,
-      .routing = routing_of(training_.experts()),
-      .start = times.start,
-      .forward_end = times.forward_end,
-      .backward_end = times.backward_end,
-      .gradients_ready = times.gradients_ready,
-      .end = rank_.now()};
-  locate(record, reference, outcome);
-  outcomes_.push_back(outcome);
+  const bool thrown_away = record.skipped && reference.skipped;
+  outcomes_.push_back(
+      {.loss = record.loss,
+       .gradient_norm = thrown_away ? 0 : record.gradient_norm,
+       .reference_loss = reference.loss,
+       .reference_norm = thrown_away ? 0 : reference.gradient_norm,
+       .gradients =
+           thrown_away ? Deviation{} : deviation(reference.gradients, record.gradients, dtype),
+       .parameters = deviation(reference.parameters, record.parameters, dtype),
+       .first = thrown_away
+                    ? FirstDifference{}
+                    : first_difference(reference.gradients, record.gradients, buckets, tensors_),
+       .gradient_hash = hash(record.gradients),
+       .parameter_hash = hash(record.parameters),
+       .shard_gradient_hash = hash(0, elements_in(pieces, tensors_, record.gradients)),
+       .shard_parameter_hash = hash(0, elements_in(pieces, tensors_, record.parameters)),
+       .copies_hash = hash_of(record, parts_, [](const Layout& l) { return l.dimension < 0; }),
+       .kv_hash = hash_of(record, parts_, [](const Layout& l) { return l.partial_gradient; }),
+       .skipped = record.skipped,
+       .reference_skipped = reference.skipped,
+       .head_pairs = training_.context() ? training_.context()->head_pairs() : 0,
+       .memory = rank_.memory().ledger().current,
+       .peak_in_flight = training_.pipeline() ? training_.pipeline()->peak_in_flight() : 0,
+       .routing = routing_of(training_.experts()),
+       .start = times.start,
+       .forward_end = times.forward_end,
+       .backward_end = times.backward_end,
+       .gradients_ready = times.gradients_ready,
+       .end = rank_.now()});
   if (rank_.id() == 0) {
     rank_.note("step " + std::to_string(step + 1) + " of " + std::to_string(plan_.steps));
   }
@@ -250,20 +260,14 @@ StepRecord RankTraining::with_whole_tensors(int step, const StepRecord& record) 
 std::vector<StepOutcome> RankTraining::run() {
   const auto parameters = training_.parameters();
   const auto optimizer = optimizer_for(parameters);
-  rank_.memory().mark_start();
   train(
-      plan_, parameters, *optimizer,
-      [&](int s) {
-        own_gradients_.begin_step();
-        return training_.gradient(s);
-      },
+      plan_, parameters, *optimizer, [&](int s) { return training_.gradient(s); },
       [&](int s, const StepRecord& record) {
         training_.end_update();
         see(s, with_whole_tensors(s, record));
         save(s, record, parameters, *optimizer);
       },
       training_.seams());
-  rank_.memory().mark_end();
   return outcomes_;
 }
 

@@ -6,9 +6,7 @@
 #include <set>
 
 #include "scenarios/near_miss.hpp"
-#include "scenarios/run_memory.hpp"
 #include "scenarios/run_time.hpp"
-#include "scenarios/what_broke.hpp"
 
 namespace ringside {
 
@@ -155,6 +153,22 @@ nlohmann::json traffic_json(const RunReport& report) {
   return ranks;
 }
 
+nlohmann::json memory_json(const JobResult& job) {
+  auto ranks = nlohmann::json::array();
+  for (std::size_t r = 0; r < job.ranks.size(); ++r) {
+    const Ledger& ledger = job.ranks[r].report.memory;
+    nlohmann::json row{{"rank", r}, {"peak_bytes", ledger.total_peak}};
+    for (std::size_t c = 0; c < category_count; ++c) {
+      std::string key(name_of(static_cast<Category>(c)));
+      std::replace(key.begin(), key.end(), ' ', '_');
+      row["categories"][key] = {{"current_bytes", ledger.current[c]},
+                                {"peak_bytes", ledger.peak[c]}};
+    }
+    ranks.push_back(row);
+  }
+  return ranks;
+}
+
 nlohmann::json checks_json(const Checks& checks) {
   auto rows = nlohmann::json::array();
   for (const auto& c : checks) {
@@ -165,9 +179,6 @@ nlohmann::json checks_json(const Checks& checks) {
                        {"control", c.control}};
     if (!c.note.empty()) {
       row["note"] = c.note;
-    }
-    if (c.worst) {
-      row["worst"] = worst_json(*c.worst);
     }
     rows.push_back(row);
   }
@@ -182,8 +193,7 @@ std::string resumed_text(const DataPosition& data) {
 }  // namespace
 
 std::string report_text(const RunReport& report) {
-  std::string text =
-      what_broke_line(what_broke(report.checks, report.divergence)) + report.headline + "\n";
+  std::string text = report.headline + "\n";
   text += report.changed.empty()
               ? (report.language == Language::zh ? report.settings.lesson.zh
                                                  : report.settings.lesson.en) +
@@ -205,9 +215,6 @@ std::string report_text(const RunReport& report) {
   }
   if (!report.traffic.empty()) {
     text += traffic_text(report.traffic) + "\n";
-  }
-  if (const std::string memory = memory_text(report.job); !memory.empty()) {
-    text += memory + "\n";
   }
   text += time_text(report);
   if (!report.no_trace.empty()) {
@@ -246,9 +253,6 @@ nlohmann::json report_json(const RunReport& report) {
       {"run_folder", report.folder.string()}};
   if (!report.unwritten.empty()) {
     document["unwritten"] = report.unwritten;
-  }
-  if (!all_hold(report.checks)) {
-    document["what_broke"] = what_broke(report.checks, report.divergence);
   }
   if (report.divergence) {
     document["divergence"] = divergence_json(*report.divergence);

@@ -18,7 +18,6 @@
 #include "runtime/launch.hpp"
 #include "scenarios/collective_formula.hpp"
 #include "scenarios/settings.hpp"
-#include "scenarios/worst.hpp"
 
 namespace ringside {
 
@@ -47,18 +46,6 @@ struct StepOutcome {
   Deviation gradients;    // from the reference
   Deviation parameters;   // after the update
   FirstDifference first;  // of the gradients
-  // Where: the worst of all tensors, and of the one that is worst in itself; and where the
-  // reference has what the run has there, when that is another place.
-  Spot worst_gradient{};
-  Spot worst_gradient_in_its{};
-  Spot gradient_elsewhere{};
-  Spot worst_parameter{};
-  Spot first_gradient{};  // that of `first`
-  // The first that are infinite or no number; there is none of what both have thrown away.
-  Spot weight_not_finite{};        // before the first step, in that step's outcome
-  Spot own_gradient_not_finite{};  // before it was added to those of others
-  Spot gradient_not_finite{};
-  Spot parameter_not_finite{};
   std::uint64_t gradient_hash = 0;
   std::uint64_t parameter_hash = 0;
   std::uint64_t shard_gradient_hash = 0;  // of the elements in this rank's chunk of every bucket

@@ -87,7 +87,6 @@ class TrueScale {
     BlockActivationsWatch watch(rank_, *model_);
     step.watch(watch);
     std::vector<StepOutcome> outcomes;
-    rank_.memory().mark_start();
     for (int s = 0; s < settings_.train.steps; ++s) {
       step(s);
       before();
@@ -104,7 +103,6 @@ class TrueScale {
       outcome.end = rank_.now();
       outcomes.push_back(outcome);
     }
-    rank_.memory().mark_end();
     return outcomes;
   }
 

@@ -43,26 +43,6 @@ TEST(Ledger, CountsCurrentAndPeakByCategory) {
   EXPECT_EQ(ledger.total_peak, 4000);
 }
 
-TEST(Ledger, BeginsItsPeaksAnewAndKeepsWhatStartAndEndHeld) {
-  Ledger ledger;
-  ledger.add(Category::weights, 1000);  // whole, on the way to
-  ledger.add(Category::weights, -900);  // a part
-  ledger.mark_start();
-  EXPECT_EQ(ledger.peak[at(Category::weights)], 100);
-  EXPECT_EQ(ledger.total_peak, 100);
-  ledger.add(Category::buffers, 50);
-  ledger.add(Category::buffers, -50);
-  ledger.add(Category::activations, 30);
-  ledger.mark_end();
-  ledger.add(Category::weights, -100);
-  EXPECT_EQ(ledger.total_peak, 150);
-  EXPECT_EQ(ledger.at_peak[at(Category::buffers)], 50);
-  EXPECT_EQ(ledger.at_peak[at(Category::activations)], 0);
-  EXPECT_EQ(ledger.at_start[at(Category::weights)], 100);
-  EXPECT_EQ(ledger.at_end[at(Category::weights)], 100);
-  EXPECT_EQ(ledger.at_end[at(Category::activations)], 30);
-}
-
 TEST(Ledger, NamesEveryCategory) {
   Ledger ledger;
   ledger.add(Category::master_weights, 4096);

@@ -90,12 +90,6 @@ TEST(CollectiveJob, ALostContributionIsCountedOnEveryRank) {
   EXPECT_FALSE(all_hold(checks_of(report)));
   EXPECT_EQ(collective_json(report)["verdict"], "fail");
   EXPECT_TRUE(has(collective_text(report), "FAILED"));
-  EXPECT_TRUE(collective_text(report).starts_with("what broke: result of all_reduce "));
-  EXPECT_TRUE(has(collective_text(report), ", element 0, on rank 0: "));
-  const auto worst = collective_json(report)["checks"][0]["worst"];
-  EXPECT_EQ(worst["element"], 0);
-  EXPECT_EQ(worst["rank"], 0);
-  EXPECT_NE(worst["run"], worst["reference"]);
   request.check = false;
   EXPECT_TRUE(all_hold(checks_of(report_of(request, skip_the_last_rank)))) << "nobody looked";
 }
@@ -111,8 +105,6 @@ TEST(CollectiveJob, DearerThanClaimedIsCaught) {
   const auto checks = checks_of(report);
   EXPECT_EQ(checks[0].verdict, CheckVerdict::pass) << "the result is right";
   EXPECT_EQ(checks[1].verdict, CheckVerdict::fail);
-  EXPECT_TRUE(has(collective_text(report), "what broke: wire_bytes.rows_that_differ is "));
-  EXPECT_TRUE(has(checks[1].note, "the rank that sends most sends ")) << checks[1].note;
 }
 
 TEST(CollectiveJob, AModelledTimeIsExactWhateverCameBefore) {

@@ -38,7 +38,6 @@ TEST(Divergence, IsFoundForEveryPlantedFault) {
       if (found.first) {
         EXPECT_EQ(found.first->step, 1) << planted.name;
         EXPECT_FALSE(found.first->cause.empty()) << planted.name;
-        EXPECT_FALSE(found.first->tensor.empty()) << planted.name;
       }
     } catch (const std::exception& error) {
       EXPECT_TRUE(planted.name == "blocking_sends" || planted.name == "gather_wrong_direction" ||

@@ -241,7 +241,7 @@ TEST(ExplainVerb, BadFlagsAreRefused) {
 }
 
 // An all_gather adds nothing: no all_reduce.
-TEST(ExplainText, AFaultIsToldFirstAndInTheEnd) {
+TEST(ExplainText, AFaultIsToldInTheEnd) {
   ExplainedCall call{.row = operation_row("all_reduce", "ring")};
   call.op = ReduceOp::sum;
   call.run = [](Comm& comm, const CollectiveCall&, Buffer data, Buffer) {
@@ -253,13 +253,6 @@ TEST(ExplainText, AFaultIsToldFirstAndInTheEnd) {
   EXPECT_TRUE(
       has(text, "  16 of 16 elements wrong: rank 0, element 0 (chunk 0) holds r0 instead of "))
       << text;
-  EXPECT_TRUE(text.starts_with("what broke: rank 0, element 0 (chunk 0) holds r0 instead of "));
-  const auto document = nlohmann::json::parse(
-      json_text_of(story, ShownValues(story, ValueStyle::integers), std::nullopt));
-  EXPECT_EQ(document["worst"]["rank"], 0);
-  EXPECT_EQ(document["worst"]["element"], 0);
-  EXPECT_TRUE(document["worst"]["step"].is_number());
-  EXPECT_EQ(document["what_broke"], story.fault);
   EXPECT_TRUE(has(text, "missing: ranks 1, 2, 3")) << text;
   EXPECT_TRUE(has(text, "verdict: FAIL\n"));
 }

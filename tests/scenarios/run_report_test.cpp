@@ -52,34 +52,6 @@ TEST(RunReport, AChangedRunSaysWhatWasChangedAndNotTheLesson) {
   EXPECT_EQ(report_json(changed)["changed"], changed.changed);
 }
 
-TEST(RunReport, MemoryByClassIsThatOfStartPeakAndEnd) {
-  auto made = report();
-  made.job.ranks.resize(3);
-  for (auto& rank : made.job.ranks) {
-    Ledger& ledger = rank.report.memory;
-    ledger.add(Category::weights, 494'848);
-    ledger.add(Category::weights, 62'064 - 494'848);
-    ledger.mark_start();
-    ledger.add(Category::buffers, 1000);
-    ledger.add(Category::buffers, -1000);
-    ledger.mark_end();
-    ledger.add(Category::weights, -62'064);
-  }
-  const auto text = report_text(made);
-  EXPECT_TRUE(has(text, "  0-2      at the start            62064")) << text;
-  EXPECT_FALSE(has(text, "494848"));
-  const auto memory = report_json(made)["memory"][2];
-  EXPECT_EQ(memory["start_bytes"], 62'064);
-  EXPECT_EQ(memory["peak_bytes"], 63'064);
-  EXPECT_EQ(memory["end_bytes"], 62'064);
-  const auto& weights = memory["categories"]["weights"];
-  EXPECT_EQ(weights["start_bytes"], 62'064);
-  EXPECT_EQ(weights["peak_bytes"], 62'064);
-  EXPECT_EQ(weights["end_bytes"], 62'064);
-  EXPECT_EQ(memory["categories"]["buffers"]["at_peak_bytes"], 1000);
-  EXPECT_EQ(memory["categories"]["buffers"]["end_bytes"], 0);
-}
-
 TEST(RunReport, WhatMovesNothingOnAnyRankIsLeftOut) {
   auto idle = report();
   idle.traffic.push_back({.rank = 0, .operation = "broadcast", .label = "weights", .formula = "0"});
