@@ -53,6 +53,8 @@ class Listener final : public SocketEvents {
 
   void ended(int, const std::string&) override {}
 
+  void free_descriptors() override {}
+
  private:
   std::deque<ReceivedMessage> messages_;
   std::deque<std::vector<std::byte>> payloads_;
