@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(
                   "--ranks 8 --set parallel.tp=2 --set parallel.pp=2 --set parallel.microbatches=2"
                   " --set parallel.zero=1"},
         Dimension{"recompute", "--ranks 4 --set parallel.recompute=full"}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& dimension) { return dimension.param.name; });
 
 }  // namespace
 }  // namespace ringside

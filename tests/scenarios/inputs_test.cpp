@@ -85,15 +85,16 @@ TEST(Inputs, ThatWereNotReadAreNoLongerOpened) {
 // Formulas of experts look at what the reference's routers decided, and train nobody again.
 TEST(Inputs, OfExpertsFormulasAreTheDecisionsOfTheOneReference) {
   Settings s;
-  s.model = {.kind = "gpt",
-             .hidden = 8,
-             .layers = 1,
-             .heads = 2,
-             .kv_heads = 1,
-             .ffn = 8,
-             .sequence = 8,
-             .experts = 4};
-  s.train = {.steps = 1, .batch = 4};
+  s.model.kind = "gpt";
+  s.model.hidden = 8;
+  s.model.layers = 1;
+  s.model.heads = 2;
+  s.model.kv_heads = 1;
+  s.model.ffn = 8;
+  s.model.sequence = 8;
+  s.model.experts = 4;
+  s.train.steps = 1;
+  s.train.batch = 4;
   s.parallel.ep = 2;
   s.ranks = s.cluster.gpus_per_node = 2;
   resolve(s);
